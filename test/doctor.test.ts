@@ -76,7 +76,15 @@ async function play({ service, about = {}, ready = true, figures = {} }: Played)
   const server: ListeningServer = await startOpsServer({
     port: 0,
     access: openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics }),
-    about: { service, version: 'development', commit: 'unknown', node: process.versions.node, keys: {}, ...about },
+    about: {
+      service,
+      version: 'development',
+      commit: 'unknown',
+      profile: 'development',
+      node: process.versions.node,
+      keys: {},
+      ...about,
+    },
     readiness: () => ({ database: ready }),
     metrics,
   });
@@ -143,6 +151,11 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
     'a replica that is not ready',
     () => beside({ service: 'threeds', ready: false }),
     /services +threeds at \S+ is not ready \(database\)/,
+  ],
+  [
+    'another profile',
+    () => beside({ service: 'payout', about: { profile: 'production' } }),
+    /versions +Replicas have different profiles: development on .*; production on payout/,
   ],
   [
     'another build',

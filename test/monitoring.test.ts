@@ -51,7 +51,7 @@ beforeAll(async () => {
     settingsOf: (service) => ({
       IDENTITY_TOKEN: callers.token(service === 'callback-dispatcher' ? 'callback-dispatcher' : 'api-edge'),
       // Reached from other machines, its metrics are for those with a token.
-      ...(service === 'payout' ? { INTERNAL_HOST: '0.0.0.0' } : {}),
+      ...(service === 'payout' ? { INTERNAL_HOST: '0.0.0.0', DEVELOPMENT_REACH: 'network' } : {}),
     }),
   });
   await startEdgeWithCertificate();

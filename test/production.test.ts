@@ -17,6 +17,7 @@ import * as payout from '../services/payout/src/config';
 import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import * as simulator from '../services/simulator/src/config';
 import * as threeds from '../services/threeds/src/config';
+import { freePort } from './support/free-port';
 import { build, runToEnd, startProcess } from './support/processes';
 import type { Surroundings } from './support/system';
 import { openSurroundings } from './support/system';
@@ -308,6 +309,8 @@ test.each(Object.keys(SERVICES))(
       1,
       expect.stringContaining('NODE_ENV must be one of development, test, production'),
     ]);
+    const unnamed = await runToEnd(service, { ...safe, NODE_ENV: '' });
+    expect([unnamed.code, unnamed.output]).toEqual([1, expect.stringContaining('NODE_ENV is not set')]);
     if (mine.length === 0) return;
     const refused = await runToEnd(service, { ...safe, ...settings });
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining(REFUSED) as unknown });
@@ -352,8 +355,13 @@ describe('in production MongoDB as nobody is refused by npm run', () => {
 test('with a safe configuration, every service starts', async () => {
   const { administration } = surroundings.accounts;
   for (const account of ['demo_merchant', 'demo_custom']) await administration.changeState(account, 'close');
-  const env = { ...safe, LOG_LEVEL: 'error' };
+  const port = String(await freePort());
+  const env = { ...safe, LOG_LEVEL: 'error', PORT: port };
   const running = await Promise.all(Object.keys(SERVICES).map((service) => startProcess(service, env)));
+  // Nobody has said that it came by TLS, whatever it says itself.
+  const headers = { 'content-type': 'application/json', 'x-forwarded-proto': 'https' };
+  const answer = await fetch(`http://127.0.0.1:${port}/card`, { method: 'POST', headers, body: '{}' });
+  expect([answer.status, await answer.text()]).toEqual([403, 'This address answers over HTTPS alone.\n']);
   const codes = await Promise.all(running.map((service) => service.end('SIGTERM')));
   const ended = Object.keys(SERVICES).map((service, i) => ({ service, code: codes[i], output: running[i]?.output() }));
   expect(ended.filter(({ code }) => code !== 0)).toEqual([]);

@@ -31,7 +31,7 @@ export async function startService(
   const log = openSync(logFile, 'a');
   const main = join(root, 'services', name, 'dist', 'main.js');
   const child = spawn(process.execPath, [...execArgv, main], {
-    env: { ...env, ...process.env, ...settings },
+    env: { NODE_ENV: 'development', ...env, ...process.env, ...settings },
     stdio: ['ignore', log, log],
   });
   onEnd(() => terminate(child));

@@ -22,10 +22,10 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
 
-/** What every process gets from this one: where programs are, and where Node keeps the code that it has compiled. */
+/** What every process gets: the profile, and from this one where programs are, and where Node keeps the code that it has compiled. */
 export function inherited(): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env;
-  return { PATH, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) };
+  return { NODE_ENV: 'test', PATH, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) };
 }
 
 /** Updates the build; takes a second if nothing has changed. */

@@ -11,29 +11,33 @@ export interface About {
   version: string;
   /** Git commit. */
   commit: string;
+  /** NODE_ENV: whether production's rules apply. */
+  profile: string;
   /** Version of Node. */
   node: string;
   keys: KeyIds;
 }
 
+type AboutConfig = Pick<CommonConfig, 'GATEWAY_VERSION' | 'GATEWAY_COMMIT' | 'NODE_ENV'>;
+
 /** @param keys of the settings that the process has read */
 export function aboutOf(
   service: string,
-  { GATEWAY_VERSION: version, GATEWAY_COMMIT: commit }: Pick<CommonConfig, 'GATEWAY_VERSION' | 'GATEWAY_COMMIT'>,
+  { GATEWAY_VERSION: version, GATEWAY_COMMIT: commit, NODE_ENV: profile }: AboutConfig,
   keys: KeyIds = {},
 ): About {
-  return { service, version, commit, node: process.versions.node, keys };
+  return { service, version, commit, profile, node: process.versions.node, keys };
 }
 
 /** The same as metrics, so that dashboards see which versions run and alerts see a retired key that stays. */
-export function registerAbout(metrics: Registry, { version, commit, node, keys }: About): void {
+export function registerAbout(metrics: Registry, { version, commit, profile, node, keys }: About): void {
   const registers = [metrics];
   new Gauge({
     name: 'gateway_build_info',
     help: 'Always 1; the labels say what runs',
-    labelNames: ['version', 'commit', 'node'],
+    labelNames: ['version', 'commit', 'profile', 'node'],
     registers,
-  }).set({ version, commit, node }, 1);
+  }).set({ version, commit, profile, node }, 1);
   if (Object.keys(keys).length === 0) return;
   const held = new Gauge({
     name: 'gateway_vault_keys',

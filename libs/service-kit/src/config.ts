@@ -9,6 +9,7 @@ import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
 import { unsafeNodeOptions } from './node-options';
 import type { ProductionRule } from './production';
+import { LISTENS_KEYWORD, listeningHosts } from './profile';
 import { refusedInProduction } from './production';
 import { publishedSecretRules, OWN_KEYWORD } from './published-secrets';
 import type { Environment } from './secret-settings';
@@ -17,7 +18,8 @@ import { isSecret, readSecret, SECRET_KEYWORD, secretText, valueOf } from './sec
 /** Without JSON Schema's own schema, which would be compiled at each start: TypeBox writes only valid schemas. */
 const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, validateSchema: false });
 ajv.addKeyword({ keyword: CALLED_KEYWORD, schemaType: 'string' });
-for (const keyword of [SECRET_KEYWORD, OWN_KEYWORD]) ajv.addKeyword({ keyword, schemaType: 'boolean' });
+for (const keyword of [SECRET_KEYWORD, OWN_KEYWORD, LISTENS_KEYWORD])
+  ajv.addKeyword({ keyword, schemaType: 'boolean' });
 
 /**
  * Reads settings from environment variables: strings become what the schema says, defaults apply, an empty string
@@ -82,7 +84,8 @@ function constOf(choice: { const?: unknown }): string {
 
 const NODE_ENV = Type.Union([Type.Literal('development'), Type.Literal('test'), Type.Literal('production')], {
   default: 'development',
-  description: '`production` refuses to start with [unsafe settings](operator.md#production)',
+  description:
+    'The profile, which every service must be told. `production` refuses to start with [unsafe settings](operator.md#production), the others [stay on this machine](operator.md#production)',
 });
 
 /** What the process was built from. The image sets both. */
@@ -168,6 +171,11 @@ const tracingSettings = {
  */
 export const commonSettings = {
   NODE_ENV,
+  DEVELOPMENT_REACH: Type.Union([Type.Literal('loopback'), Type.Literal('network')], {
+    default: 'loopback',
+    description:
+      'Where a service listens and calls in clear without `NODE_ENV=production`: on this machine, or also in a network that is as closed, such as those of Compose',
+  }),
   LOG_LEVEL: Type.Union(
     ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level as 'info')),
     { default: 'info', description: 'Least severe level that is logged' },
@@ -188,13 +196,13 @@ export const commonSettings = {
     default: 60_000,
     description: 'The service is not ready while its clock and the database clock differ by more',
   }),
-  INTERNAL_HOST: Type.String({
+  INTERNAL_HOST: listeningHosts({
     minLength: 1,
     default: '127.0.0.1',
     description: 'Addresses of internal ports, comma-separated. If one is beyond loopback, `CALLERS_FILE` must be set',
   }),
   OPS_HOST: Type.Optional(
-    Type.String({ description: 'The same for the port of health and metrics alone; unset, `INTERNAL_HOST`' }),
+    listeningHosts({ description: 'The same for the port of health and metrics alone; unset, `INTERNAL_HOST`' }),
   ),
   CALLERS_FILE: Type.Optional(
     Type.String({

@@ -136,7 +136,7 @@ describe('an address that is called', () => {
     },
   );
 
-  test.each(['ftp://bank', 'bank.example', 'https://user:word@bank.example', 'https://bank/?a', 'https://'])(
+  test.each(['ftp://bank', 'bank.example', 'https://user:secret@bank.example', 'https://bank/?a', 'https://'])(
     'is a web address without user and query: %s',
     (BANK_URL) => expect(problemOf(() => load({ BANK_URL }))).toMatch(/^Configuration: BANK_URL must match/),
   );

@@ -235,7 +235,11 @@ test('the internal port serves liveness, readiness by check, metrics, and what r
   const ops = await startOpsServer({
     port: 0,
     access: openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics: new Registry() }),
-    about: aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc' }, { CARD_KEYS: ['new', 'old'] }),
+    about: aboutOf(
+      'test',
+      { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc', NODE_ENV: 'production' },
+      { CARD_KEYS: ['new', 'old'] },
+    ),
     readiness: () => ({ database, bus: true }),
     metrics: createMetrics('test', { processFigures: true }),
   });
@@ -250,7 +254,13 @@ test('the internal port serves liveness, readiness by check, metrics, and what r
   expect(metrics).toContain('gateway_ready{check="database",service="test"} 0\n');
   expect(metrics).toContain('gateway_ready{check="bus",service="test"} 1\n');
   expect(metrics).toContain('gateway_vault_keys{ring="CARD_KEYS",state="retired",service="test"} 1\n');
-  const about = { service: 'test', version: '1.2.3', commit: 'abc', node: process.versions.node };
+  const about = {
+    service: 'test',
+    version: '1.2.3',
+    commit: 'abc',
+    profile: 'production',
+    node: process.versions.node,
+  };
   expect(JSON.parse((await ask(ops.port, '/about')).body)).toEqual({ ...about, keys: { CARD_KEYS: ['new', 'old'] } });
   await ops.close(0);
 });
@@ -260,7 +270,7 @@ test('a public port is open to requests from the first time that all checks pass
   const ops = await startOpsServer({
     port: 0,
     access: openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics: new Registry() }),
-    about: aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc' }, {}),
+    about: aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc', NODE_ENV: 'production' }, {}),
     readiness: () => checks,
     metrics: new Registry(),
   });

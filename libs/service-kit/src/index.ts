@@ -37,6 +37,7 @@ export type { Environment } from './secret-settings';
 export { ownKeyText, secretText } from './secret-settings';
 export { isPublished } from './published-secrets';
 export { calledAddress, ownAddress } from './called-address';
+export { listeningHosts } from './profile';
 export { requireTls } from './require-tls';
 export { kafkaProductionRules, mongoProductionRules } from './server-rules';
 export * from './service';

@@ -168,7 +168,7 @@ describe('without callers', () => {
 });
 
 describe('metrics and health', () => {
-  const ABOUT = aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc' });
+  const ABOUT = aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc', NODE_ENV: 'production' });
 
   async function openOps(settings: Parameters<typeof openAccess>[0]): Promise<void> {
     server = await startOpsServer({

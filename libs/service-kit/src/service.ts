@@ -6,6 +6,7 @@ import { messageOf } from './errors';
 import type { Logger } from './logger';
 import { createLogger } from './logger';
 import type { ProductionRule } from './production';
+import { requireProfile, requireThisMachine } from './profile';
 import type { Environment } from './secret-settings';
 
 /** What every service's `app.ts` returns. */
@@ -91,7 +92,9 @@ export function main<Schema extends TObject>(options: {
 }): void {
   const { env } = process;
   try {
+    requireProfile(env);
     const config = loadConfig(options.settings, env, options.productionRules);
+    requireThisMachine(options.settings.properties, config);
     const { LOG_LEVEL: level } = config as unknown as Pick<CommonConfig, 'LOG_LEVEL'>;
     const logger = createLogger({ service: options.name, level });
     void runService((onFatal) => options.create({ config, env, logger, onFatal }), logger);

@@ -10,6 +10,7 @@ import {
   identitySettings,
   isHttps,
   kafkaProductionRules,
+  listeningHosts,
   mongoProductionRules,
   ownAddress,
   proxiesAreFew,
@@ -36,7 +37,7 @@ export const settings = Type.Object({
     default: 8080,
     description: 'Port of the merchant API and the card-entry page; 0 takes a free port',
   }),
-  HOST: Type.String({ default: '127.0.0.1', description: 'Addresses of that port, comma-separated' }),
+  HOST: listeningHosts({ default: '127.0.0.1', description: 'Addresses of that port, comma-separated' }),
   PUBLIC_BASE_URL: Type.String({
     pattern: WEB_ADDRESS,
     default: 'http://127.0.0.1:8080',

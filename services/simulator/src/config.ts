@@ -9,6 +9,7 @@ import {
   hostsIn,
   isHttps,
   isLoopback,
+  listeningHosts,
   loadConfig,
   mongoProductionRules,
   publicPortHasTls,
@@ -16,7 +17,7 @@ import {
   tlsSettings,
 } from '@gateway/service-kit';
 
-const { NODE_ENV, LOG_LEVEL, OPS_PORT, GATEWAY_VERSION, GATEWAY_COMMIT } = commonSettings;
+const { NODE_ENV, DEVELOPMENT_REACH, LOG_LEVEL, OPS_PORT, GATEWAY_VERSION, GATEWAY_COMMIT } = commonSettings;
 const { MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, OPS_HOST, CALLERS_FILE } = commonSettings;
 
 /** Base64 of at least 32 bytes. */
@@ -24,6 +25,7 @@ const KEY = '^(?:[A-Za-z0-9+/]{4}){10,}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-
 
 export const settings = Type.Object({
   NODE_ENV,
+  DEVELOPMENT_REACH,
   LOG_LEVEL,
   OPS_PORT,
   GATEWAY_VERSION,
@@ -51,7 +53,7 @@ export const settings = Type.Object({
         'Internal port of all counterparts and the ledger, for callers that `CALLERS_FILE` knows; unset, they are on `SIMULATOR_PORT`, for everyone',
     }),
   ),
-  SIMULATOR_HOST: Type.String({
+  SIMULATOR_HOST: listeningHosts({
     minLength: 1,
     default: '127.0.0.1',
     description: 'Addresses of `SIMULATOR_PORT`, comma-separated',

@@ -7,6 +7,7 @@ import {
   connectionSettings,
   isHttps,
   kafkaProductionRules,
+  listeningHosts,
   mongoProductionRules,
   proxiesAreFew,
   publicPortHasTls,
@@ -41,7 +42,7 @@ export const settings = Type.Object({
     default: 8081,
     description: 'Port of the challenge and result pages and of result messages; 0 takes a free port',
   }),
-  HOST: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Addresses of that port, comma-separated' }),
+  HOST: listeningHosts({ minLength: 1, default: '127.0.0.1', description: 'Addresses of that port, comma-separated' }),
   THREEDS_PUBLIC_URL: Type.String({
     default: 'http://127.0.0.1:8081',
     pattern: ORIGIN,

@@ -13,11 +13,13 @@ export const versionsCheck: Check = {
     const { replicas } = deployment;
     const builds = namesBy(replicas, ({ about }) => about && `${about.version} (${about.commit})`);
     const nodes = namesBy(replicas, ({ about }) => about?.node);
+    const profiles = namesBy(replicas, ({ about }) => about?.profile);
     const mongodb = await mongodbVersion(deployment);
     const brokers = await brokerReleases(deployment.kafka);
     const releases = [...new Set(brokers.flatMap(({ release }) => release ?? []))];
     const faults = [
       ...(builds.size > 1 ? [`Replicas run different builds: ${listed(builds)}. Finish the update.`] : []),
+      ...(profiles.size > 1 ? [`Replicas have different profiles: ${listed(profiles)}. Set one NODE_ENV.`] : []),
       ...[...nodes]
         .filter(([version]) => majorOf(version) < OLDEST_NODE)
         .map(([version, names]) => `${names.join(', ')} on Node ${version}: run Node ${OLDEST_NODE} or later.`),
@@ -30,7 +32,11 @@ export const versionsCheck: Check = {
         : []),
     ];
     const kafka = `Kafka ${releases.join()} or later`;
-    return { faults, fine: `${[...builds.keys()].join() || 'no service'}, MongoDB ${mongodb}, ${kafka}` };
+    const profile = [...profiles.keys()].join();
+    return {
+      faults,
+      fine: `${[...builds.keys()].join() || 'no service'}${profile && ` in ${profile}`}, MongoDB ${mongodb}, ${kafka}`,
+    };
   },
 };
 
