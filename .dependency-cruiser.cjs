@@ -68,6 +68,24 @@ module.exports = {
     },
     { name: 'no-orphan-dependency', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
+      name: 'tls-by-one-factory',
+      comment:
+        'Protocols, suites and trust come from tls-options.ts, which these files use. Merchants install the client, and the doctor only reads certificates.',
+      severity: 'error',
+      from: {
+        path: '^(services|libs|deploy)/[^/]+/src/',
+        pathNot: [
+          '\\.test\\.ts$',
+          '^libs/(testing|merchant-client)/',
+          '^libs/service-kit/src/(certificates|http-client|http-server|listening-sockets|require-tls)\\.ts$',
+          '^libs/messaging/src/(client|connection)\\.ts$',
+          '^services/callback-dispatcher/src/adapters/http/callback-(agent|client)\\.ts$',
+          '^deploy/operations/src/doctor/checks/certificates\\.ts$',
+        ],
+      },
+      to: { path: '^(node:)?(tls|https)$' },
+    },
+    {
       name: 'kafka-behind-messaging',
       severity: 'error',
       from: { pathNot: ['^libs/(messaging|testing)/', '^examples/analytics/'] },

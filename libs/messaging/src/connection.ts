@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { createSecureContext } from 'node:tls';
 import type { Mechanism } from 'kafkajs';
 import type { KafkaConfig } from '@gateway/service-kit';
-import { ConfigurationError, messageOf } from '@gateway/service-kit';
+import { ConfigurationError, messageOf, tlsClientOptions } from '@gateway/service-kit';
 import { scram } from './scram';
 
 /** Where the brokers are, how they are reached, and who this process is. Without `tls` and `sasl`: plaintext, nobody. */
@@ -51,9 +51,9 @@ function unreadable(config: KafkaConfig): string[] {
 }
 
 function tlsOptions({ KAFKA_CA_FILE, KAFKA_CERT_FILE, KAFKA_KEY_FILE }: KafkaConfig): ConnectionOptions {
-  return {
+  return tlsClientOptions({
     ...(KAFKA_CA_FILE !== undefined && { ca: readFileSync(KAFKA_CA_FILE) }),
     ...(KAFKA_CERT_FILE !== undefined && { cert: readFileSync(KAFKA_CERT_FILE) }),
     ...(KAFKA_KEY_FILE !== undefined && { key: readFileSync(KAFKA_KEY_FILE) }),
-  };
+  });
 }

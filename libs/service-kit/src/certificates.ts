@@ -5,6 +5,7 @@ import { Gauge } from 'prom-client';
 import { ConfigurationError } from './configuration-error';
 import type { ReloadedFiles, ReloadedFilesOptions } from './reloaded-files';
 import { openReloadedFiles } from './reloaded-files';
+import { tlsServerOptions } from './tls-options';
 
 const DAY_MS = 86_400_000;
 
@@ -30,7 +31,7 @@ export const tlsSettings = {
 
 /** The protocols and the certificate of a TLS server. */
 export function secureContextOf({ cert, key }: Certificate) {
-  return { cert, key, minVersion: 'TLSv1.2' } as const;
+  return tlsServerOptions({ cert, key });
 }
 
 /**

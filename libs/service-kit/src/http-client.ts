@@ -5,6 +5,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import axios, { AxiosError, AxiosHeaders, isCancel } from 'axios';
 import { Deadline } from './deadline';
 import { sharedLookup } from './shared-lookup';
+import { tlsClientOptions } from './tls-options';
 
 const MAX_SOCKETS = 256;
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -28,7 +29,7 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   const client = axios.create({
     baseURL: options.baseUrl,
     httpAgent: keepingOnce(new HttpAgent(agentOptions)),
-    httpsAgent: keepingOnce(new HttpsAgent(agentOptions)),
+    httpsAgent: keepingOnce(new HttpsAgent({ ...agentOptions, ...tlsClientOptions() })),
     proxy: false,
     maxRedirects: 0,
     maxContentLength: MAX_ANSWER_BYTES,

@@ -38,6 +38,7 @@ export { ownKeyText, secretText } from './secret-settings';
 export { isPublished } from './published-secrets';
 export { calledAddress, ownAddress } from './called-address';
 export { listeningHosts } from './profile';
+export { tlsClientOptions } from './tls-options';
 export { requireTls } from './require-tls';
 export { kafkaProductionRules, mongoProductionRules } from './server-rules';
 export * from './service';

@@ -1,5 +1,6 @@
 import type { LookupFunction, Socket } from 'node:net';
 import { Agent } from 'node:https';
+import { tlsClientOptions } from '@gateway/service-kit';
 
 /** Shorter than servers usually keep an idle connection, so that a callback does not hit a closing one. */
 const IDLE_MS = 4_000;
@@ -29,7 +30,7 @@ export class CallbackAgent extends Agent {
       maxFreeSockets: IDLE_SOCKETS_MAX,
       lookup,
       autoSelectFamily: true,
-      ...(ca === undefined ? {} : { ca }),
+      ...tlsClientOptions(ca === undefined ? {} : { ca }),
     });
     this.#connectTimeoutMs = connectTimeoutMs;
   }
