@@ -37,6 +37,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
   const deps: ServiceDeps<CommonConfig> = {
     config: {
       NODE_ENV: 'test',
+      DEVELOPMENT_REACH: 'loopback',
       LOG_LEVEL: 'info',
       OPS_PORT: 0,
       GATEWAY_VERSION: 'development',

@@ -100,7 +100,9 @@ function namesOfSecrets(): string[] {
       encoding: 'utf8',
     },
   );
-  const declared = sources.matchAll(/([A-Z][A-Z0-9_]+):\s+(?:Type\.Optional\(\s*)?(?:secretText|ownKeyText|keys?)\(/g);
+  const declared = sources.matchAll(
+    /\b([A-Z][A-Z0-9_]{2,40}):\s+(?:Type\.Optional\(\s*)?(?:secretText|ownKeyText|keys?)\(/g,
+  );
   return [...new Set([...declared].map(([, name = '']) => name))];
 }
 
@@ -123,5 +125,5 @@ function isLikeAKey(text: string): boolean {
 
 /** Not the name of a variable, a call or a type, as code has them. */
 function isLiteral(text: string): boolean {
-  return /[-\d]/.test(text) && !/^[\w.]*\.[\w.]+$/.test(text) && !/^[A-Z_]+$/.test(text);
+  return /[-\d]/.test(text) && !(text.includes('.') && /^[\w.]+$/.test(text)) && !/^[A-Z_]+$/.test(text);
 }
