@@ -39,7 +39,7 @@ export { isPublished } from './published-secrets';
 export { calledAddress, ownAddress } from './called-address';
 export { listeningHosts } from './profile';
 export { tlsClientOptions } from './tls-options';
-export { requireTls } from './require-tls';
+export { isTls, requireTls } from './require-tls';
 export { kafkaProductionRules, mongoProductionRules } from './server-rules';
 export * from './service';
 export * from './span';

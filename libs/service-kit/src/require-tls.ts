@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { rangeContains } from './address-range';
 
@@ -22,8 +23,13 @@ export function requireTls(listener: RequestListener, trustedProxies: readonly s
   };
 }
 
+/** Whether this process itself has the TLS connection. */
+export function isTls(socket: Socket | null): boolean {
+  return socket instanceof TLSSocket;
+}
+
 function cameByTls({ socket, headers }: IncomingMessage, trustedProxies: readonly string[]): boolean {
-  if (socket instanceof TLSSocket) return true;
+  if (isTls(socket)) return true;
   const { remoteAddress } = socket;
   if (remoteAddress === undefined || !trustedProxies.some((range) => rangeContains(range, remoteAddress))) return false;
   // A proxy that appends to what it got leaves a list, whose first entry is the client's own word.

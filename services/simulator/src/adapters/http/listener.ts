@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { RawText } from '@gateway/contracts';
 import type { RenderedPage } from '@gateway/pages';
 import type { BodyFault, BodyReader, CallerKind, InternalAccess, Logger } from '@gateway/service-kit';
-import { assertNever, CALLER_KINDS, STRICT_TRANSPORT } from '@gateway/service-kit';
+import { assertNever, CALLER_KINDS, isTls, STRICT_TRANSPORT } from '@gateway/service-kit';
 
 const BODY_MAX_BYTES = 64 * 1024;
 const PAIRS_MAX = 100;
@@ -221,7 +220,7 @@ function send(response: ServerResponse, status: number, headers: Readonly<Record
 }
 
 function sendPage(response: ServerResponse, { status, page, allow }: Extract<HttpAnswer, { kind: 'page' }>): void {
-  const secure = response.socket instanceof TLSSocket ? STRICT_TRANSPORT : {};
+  const secure = isTls(response.socket) ? STRICT_TRANSPORT : {};
   send(response, status, { ...page.headers, ...secure, ...(allow === undefined ? {} : { allow }) }, page.body);
 }
 

@@ -1,5 +1,5 @@
 import type { InternalAccess, ListenOptions, Logger, OnStop, Registry } from '@gateway/service-kit';
-import { connectionLimitsOf, createBodyReader, listen } from '@gateway/service-kit';
+import { connectionLimitsOf, createBodyReader, listen, requireTls } from '@gateway/service-kit';
 import type { SimulatorConfig } from '../../config';
 import { pageRefusal } from './acs';
 import type { HttpListener, Route } from './listener';
@@ -55,9 +55,11 @@ export function createServing({ config, logger, metrics, tls, access, onStop }: 
     const site = createHttpListener({ ...shared, routes: pages, refusal: pageRefusal, concurrentMax: PAGES_AT_ONCE });
     const requestTimeoutMs = BODY_TIMEOUT_MS;
     const connections = connectionLimitsOf(config);
+    const isOpen = config.NODE_ENV !== 'production';
+    const listener = isOpen ? site.listener : requireTls(site.listener, connections.trustedProxies);
     return {
       internal: await open(internal, { port: internalPort, host: access.host }),
-      http: await open(site, { port, host, requestTimeoutMs, connections, metrics }),
+      http: await open({ ...site, listener }, { port, host, requestTimeoutMs, connections, metrics }),
     };
   };
 }

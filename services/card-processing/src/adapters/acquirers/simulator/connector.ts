@@ -2,7 +2,15 @@ import { Type } from '@sinclair/typebox';
 import type { AxiosResponse } from 'axios';
 import type { SimulatedMoney } from '@gateway/contracts';
 import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
-import { calledAddress, fieldText, fieldsIn, identitySettings, isFields, loadConfig, postJson } from '@gateway/service-kit';
+import {
+  calledAddress,
+  fieldText,
+  fieldsIn,
+  identitySettings,
+  isFields,
+  loadConfig,
+  postJson,
+} from '@gateway/service-kit';
 import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
 import type { AcquirerTranslation } from '../acquirer';
