@@ -33,6 +33,12 @@ export type PageAnswer =
   | { readonly kind: 'busy'; readonly checkout: Checkout }
   | { readonly kind: 'see-other'; readonly checkout: Checkout; readonly location: string };
 
+/**
+ * A page that is over sends browsers on to the merchant. After a day no cardholder comes back to it, and whoever passes
+ * its address on wants our name in front of theirs. Of the time that has really passed: a moved clock ends no page.
+ */
+export const PAGE_KNOWN_MS = 24 * 3_600_000;
+
 /** The number of an attempt has one digit. */
 const ATTEMPT_LENGTH_MAX = 1;
 
@@ -57,7 +63,7 @@ async function withSlot(
   work: (checkout: Checkout) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
   const checkout = await ports.checkouts.find(id);
-  if (checkout === undefined) return { kind: 'not-found' };
+  if (checkout === undefined || ports.now() >= checkout.acceptedAt + PAGE_KNOWN_MS) return { kind: 'not-found' };
   const slot = await ports.takePageSlot(checkout.merchantAccount);
   if (slot === undefined) return { kind: 'busy', checkout };
   try {

@@ -3,7 +3,7 @@ import type { OperationOutcome } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import { rawFields } from '../domain/raw-fields.fixture';
-import { showCheckout, submitCard } from './checkout-page';
+import { PAGE_KNOWN_MS, showCheckout, submitCard } from './checkout-page';
 import type { CheckoutPorts } from './checkout-ports';
 import { createPaymentTurns } from './payment-turns';
 import type { Insertion, OperationEntry, OpenCheckout } from './ports';
@@ -196,6 +196,15 @@ test('nothing is accepted while the database or the vault is down', async () => 
     expect(here.entries).toEqual([]);
     expect(here.done).not.toContain('ChargeCard');
   }
+});
+
+test('a page is unknown a day after it was opened, whatever has become of it', async () => {
+  const here = world();
+  here.now = CHECKOUT.acceptedAt + PAGE_KNOWN_MS - 1;
+  expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({ kind: 'expired' });
+  here.now += 1;
+  expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toEqual({ kind: 'not-found' });
+  expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toEqual({ kind: 'not-found' });
 });
 
 test('nothing is accepted whose checks last beyond the end of the page', async () => {

@@ -5,6 +5,9 @@ import { hasEnded, isExpired } from '../domain/authentication';
 import { allowedReturnUrl } from '../domain/web-address';
 import type { Ports, StoredAuthentication } from './ports';
 
+/** From the deadline of the merchant's request: how long a page leads on to the merchant. A `pares` lives as long. */
+export const PAGE_KNOWN_MS = 24 * 3_600_000;
+
 /** The reason why a browser is not sent on. */
 export type Problem =
   | 'unknown-page'
@@ -76,7 +79,7 @@ async function broughtPage(ports: Ports, { pageId }: Brought): Promise<StoredAut
 async function broughtTransaction(ports: Ports, brought: Brought): Promise<StoredAuthentication | undefined> {
   const { threeDSServerTransId, acsTransId } = brought;
   if (threeDSServerTransId === undefined || acsTransId === undefined) return undefined;
-  return shown(await ports.authentications.findByTransaction(threeDSServerTransId));
+  return shown(ports, await ports.authentications.findByTransaction(threeDSServerTransId));
 }
 
 /** What the ACS did not send, or nobody can read, contradicts nothing. */
@@ -115,13 +118,17 @@ function afterChallenge(ports: Ports, authentication: StoredAuthentication | und
   return turn.kind === 'challenge' ? { kind: 'wait', authentication } : turn;
 }
 
-/** The address of a page is published with the first answer, so until then the page is unknown. */
 async function findShown(ports: Ports, pageId: string): Promise<StoredAuthentication | undefined> {
-  return shown(await ports.authentications.findByPage(pageId));
+  return shown(ports, await ports.authentications.findByPage(pageId));
 }
 
-function shown(found: StoredAuthentication | null): StoredAuthentication | undefined {
-  return found === null || found.state.kind === 'requested' ? undefined : found;
+/**
+ * The address of a page is published with the first answer, so until then the page is unknown. So it is after a day: no
+ * cardholder comes back then, and an address of ours that leads elsewhere would serve others.
+ */
+function shown({ now }: Ports, found: StoredAuthentication | null): StoredAuthentication | undefined {
+  if (found === null || found.state.kind === 'requested') return undefined;
+  return now() < found.deadline + PAGE_KNOWN_MS ? found : undefined;
 }
 
 function turnOf(ports: Ports, authentication: Authentication): Turn {
