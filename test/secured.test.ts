@@ -18,7 +18,15 @@ import { createPublisher, createTopics, createWorker, on, topicOf } from '@gatew
 import { connectMongo } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
 import type { SecuredServers, Space } from '@gateway/testing';
-import { createCallers, kafkaOf, openSecuredServers, silentLogger, startPublisher, until } from '@gateway/testing';
+import {
+  accountKeysOf,
+  createCallers,
+  kafkaOf,
+  openSecuredServers,
+  silentLogger,
+  startPublisher,
+  until,
+} from '@gateway/testing';
 import { runProvision } from '../deploy/operations/src/provision';
 import { runCli as runAuditCli } from '../libs/audit/src/command-line';
 import { runCli as runDeadLetterCli } from '../libs/messaging/src/cli';
@@ -561,7 +569,7 @@ test('merchant changes accounts as a user of its own', async () => {
   const accounts = await openAccounts({
     uri: uriOf(commandLines.merchant.name),
     databasePrefix: space.databasePrefix,
-    ACCOUNT_KEYS: system.env['ACCOUNT_KEYS'] ?? '',
+    ...accountKeysOf(system.env),
   });
   const merchantAccount = 'secured_shop';
   await accounts.administration.create({ merchantAccount });

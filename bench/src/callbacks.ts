@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAccounts } from '@gateway/accounts';
+import { accountKeysOf } from '@gateway/testing';
+import { newVaultKeys } from '@gateway/vault';
 import type { OperationRecord } from '@gateway/contracts';
 import { CardCharged, newPaymentId, newReference, paymentIdOf, Secret } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
@@ -66,11 +68,11 @@ async function open(onEnd: OnEnd): Promise<Bench> {
   const { key, cert, certFile } = newCertificate(folder);
   const { kafkaBrokers, mongodbUri } = await startServers(onEnd);
   const prefix = `bench-${randomBytes(3).toString('hex')}-`;
-  const ACCOUNT_KEYS = `bench:${randomBytes(32).toString('base64')}`;
+  const keys = accountKeysOf(newVaultKeys('bench'));
   const logger = createLogger({ service: 'bench', level: 'error' });
   const kafka = createKafka({ brokers: kafkaBrokers.split(','), clientId: 'bench', logger });
   await createTopics({ kafka, prefix });
-  const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, ACCOUNT_KEYS });
+  const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, ...keys });
   for (const merchantAccount of [MERCHANT, NEIGHBOUR]) {
     await accounts.administration.create({ merchantAccount, password: new Secret('bench_password') });
     // Callbacks of sandbox accounts are also written to their feed.
@@ -90,7 +92,7 @@ async function open(onEnd: OnEnd): Promise<Bench> {
     MONGODB_URI: mongodbUri,
     TOPIC_PREFIX: prefix,
     DATABASE_PREFIX: prefix,
-    ACCOUNT_KEYS,
+    ...keys,
     PAYOUT_QUERY_URL: 'http://127.0.0.1:1',
     CARD_QUERY_URL: 'http://127.0.0.1:1',
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',

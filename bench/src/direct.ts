@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
+import { accountKeysOf } from '@gateway/testing';
 import { createMerchantApi } from '@gateway/api-edge/dist/adapters/http/merchant-api';
 import { createJournal } from '@gateway/api-edge/dist/adapters/mongo/journal';
 import { isoBankAddresses } from '@gateway/api-edge/dist/adapters/bank-addresses/iso';
@@ -49,12 +50,11 @@ function required(name: string): string {
 async function main(): Promise<void> {
   const prefix = required('DATABASE_PREFIX');
   const uri = required('MONGODB_URI');
-  const ACCOUNT_KEYS = required('ACCOUNT_KEYS');
   const logger = createLogger({ service: 'direct', level: 'info' });
   const metrics = createMetrics('direct', { processFigures: true });
   const now = Date.now;
   const clock = clockAt(now);
-  const storage = { uri, databasePrefix: prefix, now, logger, ...newVaultKeys(), ACCOUNT_KEYS };
+  const storage = { uri, databasePrefix: prefix, now, logger, ...newVaultKeys(), ...accountKeysOf(process.env) };
   const { vault: reader, cvvKeys } = await openVaultReader(storage);
   const publishCvvKey = async (key: CvvKeyIssuedData): Promise<void> => cvvKeys.accept(key);
   const { vault: writer } = await openVaultWriter({ ...storage, publishCvvKey });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AccountError, openAccounts, SANDBOX_PAYOUTS } from '@gateway/accounts';
+import { accountKeysOf } from '@gateway/testing';
 import { Secret } from '@gateway/contracts';
 import { MERCHANT, PASSWORD } from './card-use-cases';
 import type { OnEnd } from './run';
@@ -39,7 +40,7 @@ export async function startGateway(
   });
   onEnd(() => terminate(child));
   const baseUrl = await readyLine(child);
-  const env = { ...readState('environment.json'), ACCOUNT_KEYS: readState('secrets.json')['ACCOUNT_KEYS'] ?? '' };
+  const env = { ...readState('environment.json'), ...accountKeysOf(readState('secrets.json')) };
   await openMerchant(env);
   return {
     name: 'gateway',
@@ -106,7 +107,7 @@ async function openMerchant(env: Record<string, string>): Promise<void> {
   const accounts = await openAccounts({
     uri: env['MONGODB_URI'] ?? '',
     databasePrefix: env['DATABASE_PREFIX'] ?? '',
-    ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '',
+    ...accountKeysOf(env),
   });
   try {
     await accounts.administration.create({

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { AccountSettings } from '@gateway/accounts';
+import { accountKeysOf } from '@gateway/testing';
 import { AccountError, openAccounts, SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { messageOf } from '@gateway/service-kit';
@@ -148,7 +149,7 @@ async function openMerchant(
   settings: Partial<AccountSettings>,
 ): Promise<MerchantAccess> {
   const storage = { uri: env['MONGODB_URI'] ?? '', databasePrefix: env['DATABASE_PREFIX'] ?? '' };
-  const accounts = await openAccounts({ ...storage, ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '' });
+  const accounts = await openAccounts({ ...storage, ...accountKeysOf(env) });
   try {
     await accounts.administration.create({
       merchantAccount,

@@ -85,7 +85,8 @@ async function certificates(authority, hosts) {
  */
 function keys(services) {
   const all = Object.entries(newSecrets(KEY_ID));
-  const isPublic = (/** @type {[string, string]} */ [setting]) => setting.endsWith('_PUBLIC_KEY');
+  const isPublic = (/** @type {[string, string]} */ [setting]) =>
+    setting.endsWith('_PUBLIC_KEY') && holders[setting]?.includes('api-edge') === true;
   const publicKeys = all.filter(isPublic).map(([setting, value]) => `${setting}=${value}\n`);
   const owned = all
     .filter((entry) => !isPublic(entry))

@@ -19,6 +19,9 @@ const accountsTools = ['libs/accounts/dist/cli.js', 'deploy/operations/dist/prov
  */
 export const holders = {
   ACCOUNT_KEYS: ['api-edge', 'callback-dispatcher', ...accountsTools],
+  SIGNING_PUBLIC_KEY: accountsTools,
+  // The command line opens secrets to seal them again.
+  SIGNING_KEYS: ['callback-dispatcher', 'libs/accounts/dist/cli.js'],
   CARD_PUBLIC_KEY: ['api-edge'],
   CARD_KEYS: ['card-processing', 'threeds', vaultTool],
   CVV_PUBLIC_KEY: ['api-edge'],
@@ -39,8 +42,11 @@ export function newSecrets(id) {
   const entry = (/** @type {string} */ key) => `${id}:${key}`;
   const card = newKeyPair();
   const cvv = newKeyPair();
+  const signing = newKeyPair();
   return {
     ACCOUNT_KEYS: entry(newKey()),
+    SIGNING_PUBLIC_KEY: entry(signing.publicKey),
+    SIGNING_KEYS: entry(signing.privateKey),
     CARD_PUBLIC_KEY: entry(card.publicKey),
     CARD_KEYS: entry(card.privateKey),
     CVV_PUBLIC_KEY: entry(cvv.publicKey),

@@ -30,7 +30,7 @@ import { settings as cardProcessingSettings } from '../../services/card-processi
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
 import { settings as threedsSettings } from '../../services/threeds/src/config';
 import type { Addresses, Space } from '@gateway/testing';
-import { environmentOf, failTest, openSpace, silentLogger } from '@gateway/testing';
+import { accountKeysOf, environmentOf, failTest, openSpace, silentLogger } from '@gateway/testing';
 import type { TestAccounts } from './composed-system';
 import { composed, composedSystem, fromEnvironment } from './composed-system';
 import { checkTopics } from './documented-topics';
@@ -140,7 +140,7 @@ export async function openSurroundings(
   const accounts = await openAccounts({
     uri: space.mongoUri,
     databasePrefix: space.databasePrefix,
-    ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '',
+    ...accountKeysOf(env),
     ALLOW_SIMULATED_MONEY: env['ALLOW_SIMULATED_MONEY'] === 'yes' ? 'yes' : 'no',
     ...(connectors === undefined ? {} : { acquirers: Object.keys(connectors) }),
   });

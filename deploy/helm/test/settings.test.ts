@@ -47,7 +47,7 @@ const SERVICES: Record<string, Declared> = {
 
 /** Set besides settings: Node's own, and what `DEMO_ACCOUNTS` of provisioning needs. */
 const NO_SETTINGS = ['NODE_EXTRA_CA_CERTS'];
-const OF_DEMO_ACCOUNTS = ['ACCOUNT_KEYS_FILE', 'IDENTITY_TOKEN_FILE', 'CALLERS_FILE'];
+const OF_DEMO_ACCOUNTS = ['ACCOUNT_KEYS_FILE', 'SIGNING_PUBLIC_KEY_FILE', 'IDENTITY_TOKEN_FILE', 'CALLERS_FILE'];
 
 const KEY = randomBytes(32).toString('base64');
 const PASSWORD = randomBytes(16).toString('hex');
@@ -62,6 +62,8 @@ const SECRETS: Env = {
   JOURNAL_HMAC_KEY: KEY,
   KAFKA_PASSWORD: PASSWORD,
   MONGODB_URI: `mongodb://user:${PASSWORD}@db.example.com/?replicaSet=rs0&tls=true`,
+  SIGNING_KEYS: `k1:${KEY}`,
+  SIGNING_PUBLIC_KEY: `k1:${KEY}`,
   OTLP_HEADERS: 'authorization=Bearer token',
   THREEDS_PROOF_KEY: KEY,
   TOKEN_KEYS: `k1:${KEY}`,
@@ -158,7 +160,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
       const own = [
         ...declared.map(([name]) => name),
         ...(valueSet === 'certificates' ? ['mongodb.pem'] : []),
-        ...(service === 'provisioning' ? ['ACCOUNT_KEYS', 'IDENTITY_TOKEN'] : []),
+        ...(service === 'provisioning' ? ['ACCOUNT_KEYS', 'SIGNING_PUBLIC_KEY', 'IDENTITY_TOKEN'] : []),
       ];
       const { items = [] } = pod.volumes.find(({ name }) => name === 'secrets')?.secret ?? {};
       expect([service, items.map(({ key }) => key).filter((key) => !own.includes(key))]).toEqual([service, []]);

@@ -86,7 +86,7 @@ export const settings = Type.Object({
   DEMO_ACCOUNTS: Type.Union([Type.Literal('no'), Type.Literal('yes')], {
     default: 'no',
     description:
-      '`yes` creates the demo accounts, whose passwords are public. Needs `ACCOUNT_KEYS`, and `IDENTITY_TOKEN` and `CALLERS_FILE` of an operator',
+      '`yes` creates the demo accounts, whose passwords are public. Needs `ACCOUNT_KEYS`, `SIGNING_PUBLIC_KEY`, and `IDENTITY_TOKEN` and `CALLERS_FILE` of an operator',
   }),
 });
 

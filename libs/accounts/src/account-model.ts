@@ -12,6 +12,7 @@ import { SANDBOX_ACQUIRER } from './acquirers';
 import { DISPLAY_NAME_RULE, isDisplayName } from './display-name';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
 import { cardRuleList } from './card-rule-model';
+import type { StoredSecret } from './signing';
 import { declareKinds, payoutRuleList } from './payout-rule-model';
 
 const MAX_TERMINALS = 200;
@@ -31,6 +32,10 @@ export type AccountModel = Model<AccountRecord>;
 export type AccountDocument = HydratedDocument<AccountRecord>;
 
 const sealed = new Schema<Sealed>({ keyId: text, data: { type: Buffer, required: true } }, { _id: false });
+const storedSecret = new Schema<StoredSecret>(
+  { keyId: text, writerKeyId: { type: String }, data: { type: Buffer, required: true } },
+  { _id: false },
+);
 
 const terminal = new Schema<Terminal>(
   {
@@ -74,10 +79,11 @@ const schema = new Schema<AccountRecord>(
     state: { ...text, enum: ACCOUNT_STATES },
     suspendedFrom: { type: String, enum: ['test', 'active'] },
     passwordHash: text,
-    signingPassword: { type: sealed, required: true },
-    payoutSecret: { type: sealed, required: true },
+    passwordVerifier: sealed,
+    signingPassword: { type: storedSecret, required: true },
+    payoutSecret: { type: storedSecret, required: true },
     formerSigning: new Schema<FormerSigning>(
-      { password: { type: sealed, required: true }, until: whole(0, Number.MAX_SAFE_INTEGER) },
+      { password: { type: storedSecret, required: true }, until: whole(0, Number.MAX_SAFE_INTEGER) },
       { _id: false },
     ),
     transactionTypes: [

@@ -2,6 +2,7 @@ import { Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
 import type { Sealed } from '@gateway/vault';
 import type { Account, AccountSettings, FormerSigning, Terminal } from './account';
+import type { StoredSecret } from './signing';
 import type { AccountState, SuspendedFrom } from './account-state';
 import { toCardRule } from './card-rules';
 import { toPayoutRule } from './payout-rules';
@@ -16,8 +17,9 @@ export interface AccountRecord extends Omit<AccountSettings, keyof RequestLimits
   state: AccountState;
   suspendedFrom?: SuspendedFrom;
   passwordHash: string;
-  signingPassword: Sealed;
-  payoutSecret: Sealed;
+  passwordVerifier?: Sealed;
+  signingPassword: StoredSecret;
+  payoutSecret: StoredSecret;
   formerSigning?: FormerSigning;
   terminals: readonly Terminal[];
   revision: number;
@@ -60,8 +62,9 @@ export function toAccount(record: AccountRecord): Account {
     revision: record.revision,
     credentials: new Secret({
       passwordHash: record.passwordHash,
-      signingPassword: toSealed(record.signingPassword),
-      payoutSecret: toSealed(record.payoutSecret),
+      ...(record.passwordVerifier === undefined ? {} : { passwordVerifier: toSealed(record.passwordVerifier) }),
+      signingPassword: toStoredSecret(record.signingPassword),
+      payoutSecret: toStoredSecret(record.payoutSecret),
       ...(record.formerSigning === undefined ? {} : { formerSigning: toFormerSigning(record.formerSigning) }),
     }),
   };
@@ -74,10 +77,21 @@ function toTerminal(stored: Terminal): Terminal {
 }
 
 function toFormerSigning({ password, until }: FormerSigning): FormerSigning {
-  return { password: toSealed(password), until };
+  return { password: toStoredSecret(password), until };
 }
 
-/** The driver's documents hold its Binary, mongoose's a Buffer. */
-export function toSealed({ keyId, data }: { keyId: string; data: Buffer | { buffer: Uint8Array } }): Sealed {
+interface Stored {
+  keyId: string;
+  /** The driver's documents hold its Binary, mongoose's a Buffer. */
+  data: Buffer | { buffer: Uint8Array };
+  writerKeyId?: string;
+}
+
+export function toStoredSecret(stored: Stored): StoredSecret {
+  const sealed = toSealed(stored);
+  return stored.writerKeyId === undefined ? sealed : { ...sealed, writerKeyId: stored.writerKeyId };
+}
+
+function toSealed({ keyId, data }: Stored): Sealed {
   return { keyId, data: Buffer.from(Buffer.isBuffer(data) ? data : data.buffer) };
 }

@@ -1,5 +1,6 @@
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { NumberLimits, Sealed } from '@gateway/vault';
+import type { StoredSecret } from './signing';
 import type { AccountState } from './account-state';
 import type { CardRules } from './card-rules';
 import type { CustomParameter, Secret } from '@gateway/contracts';
@@ -90,14 +91,16 @@ export interface AccountSettings extends CardRules {
 export interface AccountCredentials {
   /** See passwords.ts. */
   readonly passwordHash: string;
-  readonly signingPassword: Sealed;
-  readonly payoutSecret: Sealed;
+  /** Tells whether a request's password is right. Accounts that an earlier release wrote lack it. */
+  readonly passwordVerifier?: Sealed;
+  readonly signingPassword: StoredSecret;
+  readonly payoutSecret: StoredSecret;
   /** The previous password, if the operator wants it to sign callbacks for a while. */
   readonly formerSigning?: FormerSigning;
 }
 
 export interface FormerSigning {
-  readonly password: Sealed;
+  readonly password: StoredSecret;
   /** Epoch ms from which the new one signs. */
   readonly until: number;
 }

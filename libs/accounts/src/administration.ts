@@ -1,6 +1,5 @@
 import type { Secret, SimulatedMoney } from '@gateway/contracts';
 import { TEST_CURRENCY, TRANSACTION_TYPES } from '@gateway/contracts';
-import type { KeyRing } from '@gateway/vault';
 import type { Account, AccountSettings } from './account';
 import type { AccountChanges } from './account-changes';
 import { applyChanges, canonical, requirePayoutSettings } from './account-changes';
@@ -16,7 +15,7 @@ import type { PasswordHasher } from './passwords';
 import { createReencryption } from './reencryption';
 import type { SecretFields, SecretRotation } from './secret-rotation';
 import { createSecretRotation } from './secret-rotation';
-import { sealSigningSecret } from './signing';
+import type { OpenSecret, SecretWriter } from './signing';
 import type { NewTerminal } from './terminals';
 import { createTerminals } from './terminals';
 import type { WebhookSecrets } from './webhook-secrets';
@@ -51,7 +50,7 @@ export interface AccountAdministration extends SecretRotation {
   create(account: NewAccount): Promise<CreatedAccount>;
   change(merchantAccount: string, changes: AccountChanges): Promise<Account>;
   changeState(merchantAccount: string, action: StateAction): Promise<Account>;
-  /** Re-encrypts the secrets of every account that are not under the active key. Returns how many were. */
+  /** Seals the secrets of every account that are not sealed with the active keys. Returns of how many. */
   reencrypt(): Promise<number>;
   /** From the database, not from a cache. */
   get(merchantAccount: string): Promise<Account>;
@@ -61,7 +60,8 @@ export interface AccountAdministration extends SecretRotation {
 
 export interface AccountAdministrationOptions {
   model: AccountModel;
-  keyRing: KeyRing;
+  secretWriter: SecretWriter;
+  openSecret: OpenSecret;
   passwords: Pick<PasswordHasher, 'hash'>;
   webhookSecrets: WebhookSecrets;
   /** The connectors that a terminal may name. */
@@ -88,7 +88,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
         _id: merchantAccount,
         state: 'test',
         ...(await fields.ofPassword(merchantAccount, password)),
-        ...fields.ofPayoutSecret(merchantAccount, payoutSecret),
+        ...(await fields.ofPayoutSecret(merchantAccount, payoutSecret)),
         transactionTypes: TRANSACTION_TYPES,
         limits: [],
         ipAllowlist: [],
@@ -134,14 +134,15 @@ export function createAccountAdministration(options: AccountAdministrationOption
   };
 }
 
-function secretFields({ keyRing, passwords }: AccountAdministrationOptions): SecretFields {
+function secretFields({ secretWriter, passwords }: AccountAdministrationOptions): SecretFields {
   return {
     ofPassword: async (merchantAccount, password) => ({
       passwordHash: await passwords.hash(password),
-      signingPassword: sealSigningSecret(keyRing, merchantAccount, 'signing-password', password),
+      passwordVerifier: secretWriter.passwordVerifier(merchantAccount, password),
+      signingPassword: await secretWriter.seal(merchantAccount, 'signing-password', password),
     }),
-    ofPayoutSecret: (merchantAccount, secret) => ({
-      payoutSecret: sealSigningSecret(keyRing, merchantAccount, 'payout-secret', secret),
+    ofPayoutSecret: async (merchantAccount, secret) => ({
+      payoutSecret: await secretWriter.seal(merchantAccount, 'payout-secret', secret),
     }),
   };
 }

@@ -11,15 +11,19 @@ import { publicFields } from './account-printout';
 import { main } from './command-line';
 import { DEMO_ACCOUNTS, DEMO_WEBHOOK_SECRET, seedDemoAccounts } from './demo-accounts';
 import type { OpenAccounts } from './open-accounts';
-import { openAccounts } from './open-accounts';
+import { openAccounts, openLogins } from './open-accounts';
 import { createPasswordHasher } from './passwords';
-import { createWebhookSecrets, WEBHOOK_SECRETS } from './webhook-secrets';
-import { createKeyRing, readKeys } from '@gateway/vault';
-import { CUSTOM_PARAMETERS, TRANSACTION_TYPES } from '@gateway/contracts';
+import type { SigningPurpose, StoredSecret } from './signing';
+import { createOpenSecret, createSecretWriter, encryptCopy, isSealed } from './signing';
+import { createWebhookSecrets, loadWebhookSecrets, WEBHOOK_SECRETS } from './webhook-secrets';
+import { createKeyRing, newVaultKeys, readKeys } from '@gateway/vault';
+import { CUSTOM_PARAMETERS, Secret, TRANSACTION_TYPES } from '@gateway/contracts';
 
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `accounts_int_${randomBytes(5).toString('hex')}_`;
 const oldKey = `2025:${randomBytes(32).toString('base64')}`;
+const { SIGNING_KEYS, SIGNING_PUBLIC_KEY } = newVaultKeys('s1');
+const signingKeys = { SIGNING_KEYS, SIGNING_PUBLIC_KEY };
 const newKey = `2026:${randomBytes(32).toString('base64')}`;
 
 const callers = createCallers();
@@ -27,6 +31,7 @@ const environment = {
   MONGODB_URI: uri,
   DATABASE_PREFIX: databasePrefix,
   ACCOUNT_KEYS: oldKey,
+  ...signingKeys,
   ALLOW_SIMULATED_MONEY: 'yes',
   CALLERS_FILE: callers.file,
   IDENTITY_TOKEN: callers.token('operator'),
@@ -85,7 +90,7 @@ beforeEach(async () => {
   await connection.collection('accounts').deleteMany({});
   await connection.collection(WEBHOOK_SECRETS).deleteMany({});
   now = Date.now();
-  accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: oldKey, now: () => now });
+  accounts = await openAccounts({ uri, databasePrefix, ...signingKeys, ACCOUNT_KEYS: oldKey, now: () => now });
 });
 
 afterEach(() => accounts.close());
@@ -137,7 +142,7 @@ describe('create', () => {
 
     const verdict = await verify('acme_shop', created['password']);
     if (verdict.kind !== 'ok') throw new Error(verdict.kind);
-    const secrets = accounts.signingSecrets(verdict.account);
+    const secrets = await accounts.signingSecrets(verdict.account);
     expect(secrets.cardSecret.expose()).toBe(created['password']);
     expect(secrets.payoutSecret.expose()).toBe(created['payoutSecret']);
     expect(await webhookSecrets('acme_shop')).toEqual([created['webhookSecret']]);
@@ -489,12 +494,15 @@ describe('set', () => {
     const stale = await model.findById('acme_shop');
     await json('set', 'acme_shop', '--rate-limit', '7');
     const racing = Object.create(model, { findById: { value: async () => stale } }) as typeof model;
-    const keyRing = createKeyRing((await readKeys({ ACCOUNT_KEYS: oldKey }, ['ACCOUNT_KEYS'])).ACCOUNT_KEYS);
+    const keys = await readKeys({ ...signingKeys, ACCOUNT_KEYS: oldKey }, ['ACCOUNT_KEYS', 'SIGNING_PUBLIC_KEY']);
+    const secretWriter = createSecretWriter(keys.SIGNING_PUBLIC_KEY, keys.ACCOUNT_KEYS);
+    const openSecret = createOpenSecret(keys.ACCOUNT_KEYS);
     const administration = createAccountAdministration({
       model: racing,
-      keyRing,
+      secretWriter,
+      openSecret,
       passwords: createPasswordHasher(),
-      webhookSecrets: createWebhookSecrets(connection.collection(WEBHOOK_SECRETS), keyRing),
+      webhookSecrets: createWebhookSecrets(connection.collection(WEBHOOK_SECRETS), secretWriter, openSecret),
       acquirers: [],
       simulatedMoney: 'no',
       now: () => now,
@@ -618,7 +626,7 @@ describe('rotation', () => {
     expect(await verify('acme_shop', old)).toEqual({ kind: 'refused' });
     const verdict = await verify('acme_shop', password);
     if (verdict.kind !== 'ok') throw new Error(verdict.kind);
-    expect(accounts.signingSecrets(verdict.account).cardSecret.expose()).toBe(password);
+    expect((await accounts.signingSecrets(verdict.account)).cardSecret.expose()).toBe(password);
   });
 
   it('of the password with an overlap: callbacks keep the old signature until it ends, requests do not', async () => {
@@ -626,7 +634,7 @@ describe('rotation', () => {
     const rotated = await accounts.administration.rotatePassword('acme_shop', { signWithOldSeconds: 3_600 });
     const password = rotated.password.expose();
     const signature = async () =>
-      accounts.signingSecrets(await accounts.administration.get('acme_shop')).cardSecret.expose();
+      (await accounts.signingSecrets(await accounts.administration.get('acme_shop'))).cardSecret.expose();
     expect(await verify('acme_shop', old)).toEqual({ kind: 'refused' });
     now += 3_599_999;
     expect(await signature()).toBe(old);
@@ -651,7 +659,7 @@ describe('rotation', () => {
     expect(password).toBeUndefined();
     const verdict = await verify('acme_shop', created['password']);
     if (verdict.kind !== 'ok') throw new Error(verdict.kind);
-    expect(accounts.signingSecrets(verdict.account).payoutSecret.expose()).toBe(payoutSecret);
+    expect((await accounts.signingSecrets(verdict.account)).payoutSecret.expose()).toBe(payoutSecret);
     expect(payoutSecret).not.toBe(created['payoutSecret']);
   });
 
@@ -663,14 +671,14 @@ describe('rotation', () => {
     const next = await accounts.administration.rotatePassword('acme_shop', { signWithOldSeconds: 60 });
     expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 2' });
     expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 0' });
-    const later = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: newKey, now: () => now });
+    const later = await openAccounts({ uri, databasePrefix, ...signingKeys, ACCOUNT_KEYS: newKey, now: () => now });
     const account = await later.administration.get('acme_shop');
-    const secrets = later.signingSecrets(account);
+    const secrets = await later.signingSecrets(account);
     expect(secrets.cardSecret.expose()).toBe(password);
     expect(secrets.payoutSecret.expose()).toBe(payoutSecret);
     expect((await later.webhookSecrets('acme_shop')).map((one) => one.expose())).toEqual([webhookSecret]);
     now += 60_000;
-    expect(later.signingSecrets(account).cardSecret.expose()).toBe(next.password.expose());
+    expect((await later.signingSecrets(account)).cardSecret.expose()).toBe(next.password.expose());
     await later.close();
   });
 
@@ -678,7 +686,7 @@ describe('rotation', () => {
     const { password } = await json('create', 'acme_shop');
     await json('create', 'over_shop');
     const both = { ACCOUNT_KEYS: `${newKey},${oldKey}` };
-    const later = await openAccounts({ uri, databasePrefix, ...both, now: () => now });
+    const later = await openAccounts({ uri, databasePrefix, ...signingKeys, ...both, now: () => now });
     for (const [name, seconds] of [
       ['acme_shop', 3_600],
       ['over_shop', 1],
@@ -690,9 +698,9 @@ describe('rotation', () => {
     now += 1_000;
     expect(await later.administration.reencrypt()).toBe(2);
     await later.close();
-    const alone = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: newKey, now: () => now });
+    const alone = await openAccounts({ uri, databasePrefix, ...signingKeys, ACCOUNT_KEYS: newKey, now: () => now });
     const account = await alone.administration.get('acme_shop');
-    expect(alone.signingSecrets(account).cardSecret.expose()).toBe(password);
+    expect((await alone.signingSecrets(account)).cardSecret.expose()).toBe(password);
     expect((await alone.administration.get('over_shop')).credentials.expose().formerSigning).toBeUndefined();
     await alone.close();
   });
@@ -717,8 +725,84 @@ describe('rotation', () => {
     await stored.updateOne({ _id: 'other_shop' }, { $set: { payoutSecret: other?.signingPassword } });
     for (const name of ['acme_shop', 'other_shop']) {
       const account = await accounts.administration.get(name);
-      expect(() => accounts.signingSecrets(account)).toThrow('does not belong here');
+      await expect(accounts.signingSecrets(account)).rejects.toThrow('does not belong here');
     }
+  });
+});
+
+describe('what api-edge has', () => {
+  const stored = () => connection.collection<{ _id: string }>('accounts');
+
+  /** As an earlier release wrote an account. */
+  async function unseal(merchantAccount: string, password: string): Promise<void> {
+    const { ACCOUNT_KEYS } = await readKeys({ ACCOUNT_KEYS: oldKey }, ['ACCOUNT_KEYS']);
+    const copy = (purpose: SigningPurpose, secret: string) =>
+      encryptCopy(createKeyRing(ACCOUNT_KEYS), merchantAccount, purpose, new Secret(secret));
+    const copies = {
+      signingPassword: copy('signing-password', password),
+      payoutSecret: copy('payout-secret', 'payout_secret'),
+    };
+    await stored().updateOne({ _id: merchantAccount }, { $set: copies, $unset: { passwordVerifier: '' } } as object);
+  }
+
+  it('checks passwords, and opens no secret', async () => {
+    const { password } = await json('create', 'acme_shop');
+    const edge = await openLogins({ uri, databasePrefix, ACCOUNT_KEYS: oldKey });
+    const attempt = { merchantAccount: 'acme_shop', source: '192.0.2.1' };
+    expect(await edge.credentials.verify({ ...attempt, password })).toMatchObject({ kind: 'ok' });
+    expect(await edge.credentials.verify({ ...attempt, password: 'x'.repeat(32) })).toEqual({ kind: 'refused' });
+    expect(edge).not.toHaveProperty('signingSecrets');
+    await edge.close();
+    const { signingPassword, payoutSecret } = (await accounts.administration.get('acme_shop')).credentials.expose();
+    const [webhookSecret] = (await loadWebhookSecrets(connection.collection(WEBHOOK_SECRETS), 'acme_shop')) ?? [];
+    const secrets: [SigningPurpose, StoredSecret | undefined][] = [
+      ['signing-password', signingPassword],
+      ['payout-secret', payoutSecret],
+      ['webhook-secret', webhookSecret],
+    ];
+    const keys = await readKeys({ ACCOUNT_KEYS: oldKey, SIGNING_KEYS: oldKey.replace('2025', 's1') }, [
+      'ACCOUNT_KEYS',
+      'SIGNING_KEYS',
+    ]);
+    for (const [purpose, secret] of secrets) {
+      if (secret === undefined) throw new Error(purpose);
+      const { keyId, data, writerKeyId } = secret;
+      const asCopies = [
+        { keyId: '2025', data },
+        { keyId, data },
+      ];
+      for (const copy of asCopies) {
+        await expect(createOpenSecret(keys.ACCOUNT_KEYS)('acme_shop', purpose, copy)).rejects.toThrow();
+      }
+      const guess = createOpenSecret(keys.ACCOUNT_KEYS, keys.SIGNING_KEYS);
+      await expect(guess('acme_shop', purpose, secret)).rejects.toThrow('does not belong here');
+      expect(writerKeyId).toBe('2025');
+    }
+  });
+
+  it('still checks what an earlier release wrote, whose newer password decides', async () => {
+    const { password } = await json('create', 'acme_shop');
+    const { passwordVerifier } = (await accounts.administration.get('acme_shop')).credentials.expose();
+    await unseal('acme_shop', String(password));
+    expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
+    await unseal('acme_shop', 'changed_by_the_earlier_release');
+    await stored().updateOne({ _id: 'acme_shop' }, { $set: { passwordVerifier } } as object);
+    now += 30_000;
+    expect(await verify('acme_shop', 'changed_by_the_earlier_release')).toMatchObject({ kind: 'ok' });
+    expect(await verify('acme_shop', password)).toEqual({ kind: 'refused' });
+  });
+
+  it('loses the copies of an earlier release with reencrypt, which needs no private key for them', async () => {
+    const { password } = await json('create', 'acme_shop');
+    await unseal('acme_shop', String(password));
+    const env = { ...environment, SIGNING_KEYS: undefined } as unknown as Record<string, string>;
+    expect(await run(['reencrypt'], env)).toMatchObject({ code: 0, out: 'accounts encrypted again: 1' });
+    const account = await accounts.administration.get('acme_shop');
+    const { passwordVerifier, signingPassword, payoutSecret } = account.credentials.expose();
+    expect([passwordVerifier?.keyId, isSealed(signingPassword), isSealed(payoutSecret)]).toEqual(['2025', true, true]);
+    expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
+    const secrets = await accounts.signingSecrets(account);
+    expect([secrets.cardSecret.expose(), secrets.payoutSecret.expose()]).toEqual([password, 'payout_secret']);
   });
 });
 
@@ -759,10 +843,10 @@ describe('command line', () => {
   });
 
   it('names every setting that is missing or wrong', async () => {
-    expect(await run(['list'], { MONGODB_URI: '', ACCOUNT_KEYS: '' })).toEqual({
+    expect(await run(['list'], { MONGODB_URI: '', ACCOUNT_KEYS: '', SIGNING_PUBLIC_KEY: '' })).toEqual({
       code: 1,
       out: '',
-      err: 'Configuration: MONGODB_URI is not set; ACCOUNT_KEYS is not set.',
+      err: 'Configuration: MONGODB_URI is not set; ACCOUNT_KEYS is not set; SIGNING_PUBLIC_KEY is not set.',
     });
     expect(await run(['list'], { IDENTITY_TOKEN: '' })).toMatchObject({
       code: 1,
@@ -871,7 +955,7 @@ describe('demo accounts', () => {
       account: { ...common, customParameters: CUSTOM_PARAMETERS, payoutFee: { fixedE4: 5_000, percentE4: 10_000 } },
     });
     if (verdict.kind === 'ok') {
-      expect(accounts.signingSecrets(verdict.account).payoutSecret.expose()).toBe('demo_payout_secret');
+      expect((await accounts.signingSecrets(verdict.account)).payoutSecret.expose()).toBe('demo_payout_secret');
     }
     const secret = DEMO_WEBHOOK_SECRET.expose();
     expect(Buffer.from(secret.slice('whsec_'.length), 'base64').toString()).toBe('demo webhook secret of 32 bytes!');

@@ -37,7 +37,7 @@ const USAGE = `npm run merchant -- COMMAND [ACCOUNT] [OPTIONS]
   close ACCOUNT            closes it; cannot be undone
   rotate-password ACCOUNT  prints the new password, once [--ask-password] [--sign-with-old SECONDS]
   rotate-payout-secret ACCOUNT
-  reencrypt                encrypts the secrets of all accounts with the first key of ACCOUNT_KEYS
+  reencrypt                seals the secrets of all accounts with the active keys; those that are sealed need SIGNING_KEYS
 
 Options of create and set ("none" empties a list; each list replaces the previous one):
   --display-name TEXT      what cardholders see as the merchant (default, and "none": the account's name)
@@ -79,7 +79,7 @@ Of set alone:
 Of every command: --json
 
 Changes take effect within 30 s; npm run audit shows who made them. Uses the settings of the last npm start, or
-MONGODB_URI, DATABASE_PREFIX, ACCOUNT_KEYS, IDENTITY_TOKEN, CALLERS_FILE.`;
+MONGODB_URI, DATABASE_PREFIX, ACCOUNT_KEYS, SIGNING_PUBLIC_KEY, SIGNING_KEYS, IDENTITY_TOKEN, CALLERS_FILE.`;
 
 /** Environment, input and output of the command line. `out` and `err` take whole lines. */
 export interface CommandLineIo {

@@ -1,4 +1,3 @@
-import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Secret } from '@gateway/contracts';
 import { createFairSlots, sourceKey } from '@gateway/service-kit';
 import type { Account } from './account';
@@ -6,6 +5,7 @@ import { MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
 import type { AccountDirectory } from './directory';
 import { createHashedPasswords, HashesFull } from './hashed-passwords';
 import type { PasswordHasher } from './passwords';
+import type { PasswordCheck } from './signing';
 import type { FailureThrottle } from './failure-throttle';
 import { createFailureThrottle } from './failure-throttle';
 
@@ -41,11 +41,8 @@ export interface CredentialCheck {
 
 export interface CredentialCheckOptions {
   directory: AccountDirectory;
-  /**
-   * Decrypts the copy of the account's password; undefined if its key is gone. Without an account it decrypts a dummy,
-   * to take as long.
-   */
-  openPassword(account: Account | undefined): Secret | undefined;
+  /** Takes as long without an account. */
+  matchesPassword: PasswordCheck;
   passwords: Pick<PasswordHasher, 'matches'>;
   /** Epoch ms. */
   now: () => number;
@@ -57,12 +54,11 @@ interface Credential {
 }
 
 /**
- * Checks merchants' passwords against the encrypted copies that sign callbacks (ADR 0031). A check needs no hash, so
- * guessers do not delay others. The hash decides only if a copy's key is gone.
+ * Checks merchants' passwords against keyed verifiers (ADR 0079). A check needs no hash, so guessers do not delay others.
+ * The hash decides only if a verifier's key is gone.
  */
 export function createCredentialCheck(options: CredentialCheckOptions): CredentialCheck {
-  const { directory, openPassword, now } = options;
-  const comparisonKey = createSecretKey(randomBytes(32));
+  const { directory, matchesPassword, now } = options;
   const lookUps = createFairSlots(LOOK_UPS);
   const hashed = createHashedPasswords(options.passwords);
   const failures: FailureThrottle = createFailureThrottle({ now });
@@ -80,11 +76,6 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
     } finally {
       slot.release();
     }
-  }
-
-  function isSame(one: Secret, other: Secret): boolean {
-    const [a, b] = [one, other].map((secret) => createHmac('sha256', comparisonKey).update(secret.expose()).digest());
-    return a !== undefined && b !== undefined && timingSafeEqual(a, b);
   }
 
   /** Counts the failure before hashing, so that parallel attempts cannot evade the limit. */
@@ -109,12 +100,6 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
     return isCounted ? { kind: 'refused' } : proved();
   }
 
-  /** @param password of the account, or the dummy for an unknown one */
-  function ifRight(credential?: Credential, account?: Account, password?: Secret): Account | undefined {
-    const isRight = isSame(credential?.password ?? NO_PASSWORD, password ?? NO_PASSWORD);
-    return isRight && password !== undefined ? account : undefined;
-  }
-
   /**
    * A refusal from the cache takes a read too, like that of a name that is not in it: else its time tells which accounts
    * are in use. A password that was changed a moment ago is right at once.
@@ -122,11 +107,12 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
   async function checkLatest(credential: Credential, source: string): Promise<CredentialVerdict> {
     const { merchantAccount } = credential;
     const latest = await find(merchantAccount, source, 'findLatest');
-    const proved = latest === 'crowded' ? undefined : ifRight(credential, latest, openPassword(latest));
-    if (proved === undefined) return { kind: 'refused' };
+    if (latest === 'crowded') return { kind: 'refused' };
+    const isRight = matchesPassword(latest, credential.password);
+    if (latest === undefined || isRight !== true) return { kind: 'refused' };
     failures.giveBack(merchantAccount, source);
     failures.prove(merchantAccount, source);
-    return { kind: 'ok', account: proved };
+    return { kind: 'ok', account: latest };
   }
 
   return {
@@ -141,14 +127,13 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
       // Before the password is looked at, so that a throttled guesser does not learn when it is right.
       const retryAfterSeconds = failures.wait(name, source);
       if (retryAfterSeconds > 0) return { kind: 'throttled', retryAfterSeconds };
-      const password = openPassword(account);
-      if (account !== undefined && credential !== undefined && password === undefined) {
+      const isRight = matchesPassword(account, credential?.password ?? NO_PASSWORD);
+      if (account !== undefined && credential !== undefined && isRight === undefined) {
         return checkByHash(account, credential, source);
       }
-      const proved = ifRight(credential, account, password);
-      if (proved !== undefined) {
+      if (account !== undefined && isRight === true) {
         failures.prove(name, source);
-        return { kind: 'ok', account: proved };
+        return { kind: 'ok', account };
       }
       // Before the next read, so that parallel attempts cannot evade the limit.
       failures.count(name, source);

@@ -8,7 +8,7 @@ import { createAccountDirectory } from './directory';
 const SECOND_MS = 1000;
 const hashOf = (password: string): string => `hash of ${password}`;
 
-/** `copy` replaces the encrypted copy; without it the key is gone. */
+/** `copy`: false if the key of its verifier is gone. */
 function accountOf(merchantAccount: string, password: string, override: Partial<Account> & { copy?: false } = {}) {
   const { copy, ...others } = override;
   const kept = { passwordHash: hashOf(password), ...(copy === false ? {} : { signingPassword: password }) };
@@ -23,10 +23,10 @@ function setUp() {
   const gate = { opened: Promise.resolve() };
   const load = jest.fn(async (name: string) => stored.get(name));
   const directory = createAccountDirectory({ load, now: () => clock.now });
-  const openPassword = jest.fn((account: Account | undefined) => {
-    if (account === undefined) return new Secret('nobodys_password');
+  const matchesPassword = jest.fn((account: Account | undefined, password: Secret) => {
+    if (account === undefined) return password.expose() === 'nobodys_password';
     const copy = account.credentials.expose().signingPassword as unknown as string | undefined;
-    return copy === undefined ? undefined : new Secret(copy);
+    return copy === undefined ? undefined : copy === password.expose();
   });
   const passwords = {
     async matches(storedHash: string, password: Secret) {
@@ -35,10 +35,10 @@ function setUp() {
       return storedHash === hashOf(password.expose());
     },
   };
-  const check = createCredentialCheck({ directory, openPassword, passwords, now: () => clock.now });
+  const check = createCredentialCheck({ directory, matchesPassword, passwords, now: () => clock.now });
   const attempt = (merchantAccount: unknown, password: unknown, source = '192.0.2.1'): Promise<CredentialVerdict> =>
     check.verify({ merchantAccount, password, source });
-  return { clock, stored, hashed, gate, load, directory, openPassword, attempt, check };
+  return { clock, stored, hashed, gate, load, directory, matchesPassword, attempt, check };
 }
 
 type SetUp = ReturnType<typeof setUp>;
@@ -83,7 +83,7 @@ describe('verdict', () => {
   ])('is one and the same refusal, at the same cost: %s', async (_, merchantAccount, password) => {
     const all = setUp();
     expect(await all.attempt(merchantAccount, password)).toEqual({ kind: 'refused' });
-    expect(all.openPassword).toHaveBeenCalledTimes(1);
+    expect(all.matchesPassword).toHaveBeenCalledTimes(1);
     expect(all.hashed).toEqual([]);
   });
 

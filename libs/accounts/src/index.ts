@@ -27,8 +27,15 @@ export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './cr
 export { createCredentialCheck } from './credentials';
 export type { AccountDirectory, AccountDirectoryOptions } from './directory';
 export { createAccountDirectory } from './directory';
-export type { AccountStorage, OpenAccountDirectory, OpenAccounts, OpenAccountsOptions } from './open-accounts';
-export { ensureAccountIndexes, openAccountDirectory, openAccounts } from './open-accounts';
+export type {
+  AccountStorage,
+  OpenAccountDirectory,
+  OpenAccounts,
+  OpenAccountsOptions,
+  OpenLogins,
+  OpenSigning,
+} from './open-accounts';
+export { ensureAccountIndexes, openAccountDirectory, openAccounts, openLogins, openSigning } from './open-accounts';
 export type { WaitingKind } from './follow-clocks';
 export { createClockFollower } from './follow-clocks';
 export type { PasswordHasher } from './passwords';
@@ -44,5 +51,5 @@ export type { ClockFollower, ClockRecord, FollowedClock, KeptRequest, SandboxClo
 export { allHaveFollowed, CLOCK_FOLLOWERS, CLOCKS, createSandboxClocks, moveOf, refusalOfMove } from './sandbox-clocks';
 export { seedDemo } from './seed-demo';
 export { mayPayOut, PAYOUT_CURRENCIES, payoutCurrenciesOf } from './payout-permission';
-export { accountsProductionRules, accountsSettings } from './settings';
+export { accountsProductionRules, accountsSettings, loginSettings, signingSettings } from './settings';
 export type { SigningSecrets } from './signing';

@@ -3,8 +3,8 @@ import type { Secret, SimulatedMoney } from '@gateway/contracts';
 import type { Collection, DatabaseAddress } from '@gateway/mongo';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
 import type { KeyIds } from '@gateway/service-kit';
-import type { KeyProviderConfig, KeyRing, Sealed } from '@gateway/vault';
-import { createKeyRing, keyIdsOf, readKeys } from '@gateway/vault';
+import type { KeyProviderConfig, Keys } from '@gateway/vault';
+import { keyIdsOf, readKeys } from '@gateway/vault';
 import type { Account } from './account';
 import type * as AccountModels from './account-model';
 import type { AccountRecord } from './account-record';
@@ -24,8 +24,8 @@ import type { ClockRecord, SandboxClocks } from './sandbox-clocks';
 import { CLOCKS, createSandboxClocks } from './sandbox-clocks';
 import type { SafetyOptions } from './safe-accounts';
 import { requireSafeAccounts } from './safe-accounts';
-import type { SigningSecrets } from './signing';
-import { createPasswordOpener, openSigningSecret, signingSecrets } from './signing';
+import type { OpenSecret, SigningSecrets, StoredSecret } from './signing';
+import { createOpenSecret, createPasswordCheck, createSecretWriter, signingSecrets } from './signing';
 import type { WebhookSecretsRecord } from './webhook-secrets';
 import { createWebhookSecrets, loadWebhookSecrets, WEBHOOK_SECRETS } from './webhook-secrets';
 
@@ -39,18 +39,28 @@ export interface OpenAccountDirectory {
   close(): Promise<void>;
 }
 
-export interface OpenAccounts extends OpenAccountDirectory {
+/** What api-edge needs. It opens no secret that is sealed. */
+export interface OpenLogins extends OpenAccountDirectory {
   readonly credentials: CredentialCheck;
   readonly rateLimiter: RateLimiter;
-  readonly administration: AccountAdministration;
   /** Of the keys with which they were opened. */
   readonly keyIds: KeyIds;
-  signingSecrets(account: Account): SigningSecrets;
+}
+
+/** What callback-dispatcher needs. */
+export interface OpenSigning extends OpenAccountDirectory {
+  readonly keyIds: KeyIds;
+  /** Throws UnknownKeyError or DecryptionError. */
+  signingSecrets(account: Account): Promise<SigningSecrets>;
   /**
    * The secrets that sign the account's callbacks by Standard Webhooks, the newest first; none or up to two. From a cache
-   * like the directory's. Only callback-dispatcher has the right to read them. Throws if ACCOUNT_KEYS lacks a key.
+   * like the directory's. Only callback-dispatcher has the right to read them.
    */
   webhookSecrets(merchantAccount: string): Promise<readonly Secret[]>;
+}
+
+export interface OpenAccounts extends OpenLogins, OpenSigning {
+  readonly administration: AccountAdministration;
 }
 
 export interface AccountStorage extends DatabaseAddress {
@@ -59,68 +69,117 @@ export interface AccountStorage extends DatabaseAddress {
   now?: () => number;
 }
 
-export interface OpenAccountsOptions extends AccountStorage, KeyProviderConfig {
+export interface OpenLoginsOptions extends AccountStorage, KeyProviderConfig {
   ACCOUNT_KEYS: string;
+}
+
+export interface OpenSigningOptions extends OpenLoginsOptions {
+  SIGNING_KEYS: string;
+}
+
+export interface OpenAccountsOptions extends OpenLoginsOptions {
+  SIGNING_PUBLIC_KEY: string;
+  /** Opens sealed secrets, which only `reencrypt` and tests do. */
+  SIGNING_KEYS?: string;
   /** Whether a terminal may take a real currency to the simulator. Default: no. */
   ALLOW_SIMULATED_MONEY?: SimulatedMoney;
   /** The connectors that a terminal may name. Default: those of card-processing. */
   acquirers?: readonly string[];
 }
 
+type Storage = Awaited<ReturnType<typeof openStorage>>;
+
 /**
- * Opens the accounts in the database `${databasePrefix}accounts`. Throws a ConfigurationError before connecting if a
- * key is invalid. Look-ups throw a RetryableError when the database is away.
+ * Opens the accounts in the database `${databasePrefix}accounts`, to check passwords. Throws a ConfigurationError before
+ * connecting if a key is invalid. Look-ups throw a RetryableError when the database is away.
  */
-export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAccounts> {
+export async function openLogins(options: OpenLoginsOptions): Promise<OpenLogins> {
   const keys = await readKeys(options, ['ACCOUNT_KEYS']);
-  const keyRing = createKeyRing(keys.ACCOUNT_KEYS);
-  const { connection, now, ...opened } = await openStorage(options);
-  const { directory } = opened;
-  const passwords = createPasswordHasher();
-  const records = connection.collection<WebhookSecretsRecord>(WEBHOOK_SECRETS);
-  const administration = (): AccountAdministration => {
-    const load = createRequire(__filename);
-    const { accountModel } = load('./account-model') as typeof AccountModels;
-    const { createAccountAdministration } = load('./administration') as typeof Administrations;
-    return createAccountAdministration({
-      model: accountModel(connection.mongoose),
-      keyRing,
-      passwords,
-      webhookSecrets: createWebhookSecrets(records, keyRing),
-      acquirers: options.acquirers ?? ACQUIRERS,
-      simulatedMoney: options.ALLOW_SIMULATED_MONEY ?? 'no',
-      now,
-    });
-  };
+  const storage = await openStorage(options);
+  return { ...directoryOf(storage), ...loginsOf(storage, keys.ACCOUNT_KEYS), keyIds: keyIdsOf(keys) };
+}
+
+/** The same, to sign callbacks. */
+export async function openSigning(options: OpenSigningOptions): Promise<OpenSigning> {
+  const keys = await readKeys(options, ['ACCOUNT_KEYS', 'SIGNING_KEYS']);
+  const storage = await openStorage(options);
+  const open = createOpenSecret(keys.ACCOUNT_KEYS, keys.SIGNING_KEYS);
+  return { ...directoryOf(storage), ...signingOf(storage, open), keyIds: keyIdsOf(keys) };
+}
+
+/** The same, to make and change accounts. */
+export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAccounts> {
+  const { SIGNING_KEYS } = options;
+  const keys = await readKeys(options, ['ACCOUNT_KEYS', 'SIGNING_PUBLIC_KEY']);
+  const privateKeys = SIGNING_KEYS === undefined ? {} : await readKeys({ ...options, SIGNING_KEYS }, ['SIGNING_KEYS']);
+  const held: { SIGNING_KEYS?: Keys } & typeof keys = { ...keys, ...privateKeys };
+  const storage = await openStorage(options);
+  const openSecret = createOpenSecret(held.ACCOUNT_KEYS, held.SIGNING_KEYS);
   return {
-    ...opened,
+    ...directoryOf(storage),
+    ...loginsOf(storage, keys.ACCOUNT_KEYS),
+    ...signingOf(storage, openSecret),
     keyIds: keyIdsOf(keys),
-    credentials: createCredentialCheck({ directory, openPassword: createPasswordOpener(keyRing), passwords, now }),
-    rateLimiter: createRateLimiter({ now }),
-    administration: whenUsed(administration),
-    signingSecrets: (account) => signingSecrets(keyRing, account, now()),
-    webhookSecrets: createWebhookSecretReader(records, keyRing, now),
+    administration: whenUsed(() => {
+      const load = createRequire(__filename);
+      const { accountModel } = load('./account-model') as typeof AccountModels;
+      const { createAccountAdministration } = load('./administration') as typeof Administrations;
+      const secretWriter = createSecretWriter(keys.SIGNING_PUBLIC_KEY, keys.ACCOUNT_KEYS);
+      return createAccountAdministration({
+        model: accountModel(storage.connection.mongoose),
+        secretWriter,
+        openSecret,
+        passwords: createPasswordHasher(),
+        webhookSecrets: createWebhookSecrets(webhookRecords(storage), secretWriter, openSecret),
+        acquirers: options.acquirers ?? ACQUIRERS,
+        simulatedMoney: options.ALLOW_SIMULATED_MONEY ?? 'no',
+        now: storage.now,
+      });
+    }),
   };
 }
 
-function createWebhookSecretReader(records: Collection<WebhookSecretsRecord>, keyRing: KeyRing, now: () => number) {
+function loginsOf({ directory, now }: Storage, accountKeys: Keys) {
+  const matchesPassword = createPasswordCheck(accountKeys);
+  return {
+    credentials: createCredentialCheck({ directory, matchesPassword, passwords: createPasswordHasher(), now }),
+    rateLimiter: createRateLimiter({ now }),
+  };
+}
+
+function signingOf(storage: Storage, open: OpenSecret) {
+  const { now } = storage;
+  return {
+    signingSecrets: (account: Account) => signingSecrets(open, account, now()),
+    webhookSecrets: createWebhookSecretReader(webhookRecords(storage), open, now),
+  };
+}
+
+function webhookRecords({ connection }: Storage): Collection<WebhookSecretsRecord> {
+  return connection.collection<WebhookSecretsRecord>(WEBHOOK_SECRETS);
+}
+
+function createWebhookSecretReader(records: Collection<WebhookSecretsRecord>, open: OpenSecret, now: () => number) {
   const load = (merchantAccount: string) => retryableWhenTransient(() => loadWebhookSecrets(records, merchantAccount));
   const directory = createAccountDirectory({ load, now });
-  // Decrypted once for as long as they are cached.
-  const opened = new WeakMap<readonly Sealed[], readonly Secret[]>();
+  // Opened once for as long as they are cached.
+  const opened = new WeakMap<readonly StoredSecret[], Promise<readonly Secret[]>>();
   return async (merchantAccount: string): Promise<readonly Secret[]> => {
-    const sealed = await directory.find(merchantAccount);
-    if (sealed === undefined) return [];
+    const stored = await directory.find(merchantAccount);
+    if (stored === undefined) return [];
     const secrets =
-      opened.get(sealed) ?? sealed.map((one) => openSigningSecret(keyRing, merchantAccount, 'webhook-secret', one));
-    opened.set(sealed, secrets);
+      opened.get(stored) ?? Promise.all(stored.map((one) => open(merchantAccount, 'webhook-secret', one)));
+    opened.set(stored, secrets);
     return secrets;
   };
 }
 
 /** The accounts for services that neither check passwords nor sign. They hold no key to the accounts' secrets. */
 export async function openAccountDirectory(options: AccountStorage): Promise<OpenAccountDirectory> {
-  const { directory, clocks, requireSafe, healthy, close } = await openStorage(options);
+  return directoryOf(await openStorage(options));
+}
+
+function directoryOf({ directory, clocks, requireSafe, healthy, close }: Storage): OpenAccountDirectory {
   return { directory, clocks, requireSafe, healthy, close };
 }
 

@@ -1,63 +1,59 @@
 import { messageOf } from '@gateway/service-kit';
-import type { Secret } from '@gateway/contracts';
-import type { KeyRing } from '@gateway/vault';
-import type { Account } from './account';
+import type { Account, FormerSigning } from './account';
 import { saveAccount } from './account-documents';
 import { AccountError } from './account-error';
 import type { AccountModel } from './account-model';
 import { toAccount } from './account-record';
-import type { SigningPurpose } from './signing';
-import { sealSigningSecret, signingSecrets } from './signing';
+import type { OpenSecret, SecretWriter, SigningPurpose, StoredSecret } from './signing';
 import type { WebhookSecrets } from './webhook-secrets';
 
 /**
- * Re-encrypts the secrets of every account that are not under the active key.
+ * Seals the secrets of every account that are not sealed with the active keys, among them the copies of releases before
+ * ADR 0079, which whoever holds ACCOUNT_KEYS can open.
  *
  * @returns a function that does it and returns the number of accounts. It goes on after a failure, and throws an
  *   AccountError at the end that names the accounts where it failed
  */
 export function createReencryption(options: {
   model: AccountModel;
-  keyRing: KeyRing;
+  secretWriter: SecretWriter;
+  openSecret: OpenSecret;
   webhookSecrets: Pick<WebhookSecrets, 'reencrypt'>;
   /** Epoch ms. */
   now: () => number;
 }): () => Promise<number> {
-  const { model, keyRing, webhookSecrets, now } = options;
+  const { model, secretWriter, openSecret, webhookSecrets, now } = options;
 
-  const seal = (merchantAccount: string, purpose: SigningPurpose, secret: Secret) =>
-    sealSigningSecret(keyRing, merchantAccount, purpose, secret);
+  async function sealAgain(merchantAccount: string, purpose: SigningPurpose, stored: StoredSecret) {
+    const secret = await openSecret(merchantAccount, purpose, stored);
+    return { secret, sealed: await secretWriter.seal(merchantAccount, purpose, secret) };
+  }
 
-  function sealedAgain(account: Account) {
-    const { merchantAccount, credentials } = account;
-    const { formerSigning } = credentials.expose();
-    const { cardSecret, payoutSecret } = signingSecrets(keyRing, account, Number.MAX_SAFE_INTEGER);
-    const sealed = {
-      signingPassword: seal(merchantAccount, 'signing-password', cardSecret),
-      payoutSecret: seal(merchantAccount, 'payout-secret', payoutSecret),
+  /** An expired one goes: its key may already be gone. */
+  async function formerAgain(merchantAccount: string, former?: FormerSigning): Promise<FormerSigning | undefined> {
+    if (former === undefined || former.until <= now()) return undefined;
+    const { sealed } = await sealAgain(merchantAccount, 'signing-password', former.password);
+    return { password: sealed, until: former.until };
+  }
+
+  async function sealedAgain({ merchantAccount, credentials }: Account) {
+    const { signingPassword, payoutSecret, formerSigning } = credentials.expose();
+    const password = await sealAgain(merchantAccount, 'signing-password', signingPassword);
+    return {
+      passwordVerifier: secretWriter.passwordVerifier(merchantAccount, password.secret),
+      signingPassword: password.sealed,
+      payoutSecret: (await sealAgain(merchantAccount, 'payout-secret', payoutSecret)).sealed,
+      formerSigning: await formerAgain(merchantAccount, formerSigning),
     };
-    // Its key may already be gone.
-    if (formerSigning === undefined || formerSigning.until <= now()) return { ...sealed, formerSigning: undefined };
-    const { cardSecret: former } = signingSecrets(keyRing, account, now());
-    const password = seal(merchantAccount, 'signing-password', former);
-    return { ...sealed, formerSigning: { password, until: formerSigning.until } };
   }
 
   return async () => {
-    const active = keyRing.activeKeyId;
-    const stale = {
-      $or: [
-        { 'signingPassword.keyId': { $ne: active } },
-        { 'payoutSecret.keyId': { $ne: active } },
-        { 'formerSigning.password.keyId': { $exists: true, $ne: active } },
-      ],
-    };
     const { done, failed } = await webhookSecrets.reencrypt();
     const reencrypted = new Set(done);
     const failures = failed.map(([merchantAccount, error]) => `${merchantAccount} (${messageOf(error)})`);
-    for await (const document of model.find(stale).cursor()) {
+    for await (const document of model.find(stale(secretWriter)).cursor()) {
       try {
-        document.set(sealedAgain(toAccount(document.toObject())));
+        document.set(await sealedAgain(toAccount(document.toObject())));
         await saveAccount(document);
         reencrypted.add(document._id);
       } catch (error) {
@@ -67,5 +63,20 @@ export function createReencryption(options: {
     }
     if (failures.length === 0) return reencrypted.size;
     throw new AccountError('refused', `${reencrypted.size} encrypted again, but not ${failures.join(', ')}.`);
+  };
+}
+
+function stale({ keyId, writerKeyId }: SecretWriter) {
+  const ofSecret = (field: string) => [
+    { [`${field}.keyId`]: { $ne: keyId } },
+    { [`${field}.writerKeyId`]: { $ne: writerKeyId } },
+  ];
+  return {
+    $or: [
+      ...ofSecret('signingPassword'),
+      ...ofSecret('payoutSecret'),
+      { formerSigning: { $exists: true }, $or: ofSecret('formerSigning.password') },
+      { 'passwordVerifier.keyId': { $ne: writerKeyId } },
+    ],
   };
 }

@@ -35,8 +35,8 @@ export interface SecretFields {
   ofPassword(
     merchantAccount: string,
     password: Secret,
-  ): Promise<Pick<AccountRecord, 'passwordHash' | 'signingPassword'>>;
-  ofPayoutSecret(merchantAccount: string, secret: Secret): Pick<AccountRecord, 'payoutSecret'>;
+  ): Promise<Pick<AccountRecord, 'passwordHash' | 'passwordVerifier' | 'signingPassword'>>;
+  ofPayoutSecret(merchantAccount: string, secret: Secret): Promise<Pick<AccountRecord, 'payoutSecret'>>;
 }
 
 export function createSecretRotation(options: {
@@ -64,8 +64,8 @@ export function createSecretRotation(options: {
 
     async rotatePayoutSecret(merchantAccount) {
       const payoutSecret = newSecret();
-      const account = await documents.edit(merchantAccount, (document) => {
-        document.set(fields.ofPayoutSecret(merchantAccount, payoutSecret));
+      const account = await documents.edit(merchantAccount, async (document) => {
+        document.set(await fields.ofPayoutSecret(merchantAccount, payoutSecret));
       });
       return { account, payoutSecret };
     },

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@gateway/contracts';
-import type { KeyRing, Sealed } from '@gateway/vault';
-import { DecryptionError, UnknownKeyError } from '@gateway/vault';
+import type { KeyRing, Keys, Sealed, SealedSecret, Verifier } from '@gateway/vault';
+import {
+  createKeyRing,
+  createSecretOpener,
+  createSecretSealer,
+  createVerifier,
+  DecryptionError,
+  UnknownKeyError,
+} from '@gateway/vault';
 import type { Account } from './account';
+import { AccountError } from './account-error';
 
 /** Secrets that sign callbacks (decisions.md, section 6). */
 export interface SigningSecrets {
@@ -13,49 +21,94 @@ export interface SigningSecrets {
 
 /** As long as a generated password. */
 const NOBODYS_PASSWORD_BYTES = 24;
+const NOBODY = 'nobody';
 
 export type SigningPurpose = 'signing-password' | 'payout-secret' | 'webhook-secret';
 
 /**
- * Decrypts the secrets that sign the account's callbacks at that time (epoch ms): after a rotation the former password,
- * for as long as the operator set. Throws if ACCOUNT_KEYS no longer has the key.
+ * A secret in the database: sealed for callback-dispatcher, or, from a release before ADR 0079 and without
+ * `writerKeyId`, encrypted under ACCOUNT_KEYS, which api-edge has, too.
  */
-export function signingSecrets(
-  keyRing: KeyRing,
+export type StoredSecret = Sealed & Partial<Pick<SealedSecret, 'writerKeyId'>>;
+
+export function isSealed(stored: StoredSecret): stored is SealedSecret {
+  return stored.writerKeyId !== undefined;
+}
+
+/** Seals accounts' secrets for callback-dispatcher. Holds no key that opens them. */
+export interface SecretWriter {
+  /** Of SIGNING_PUBLIC_KEY. */
+  readonly keyId: string;
+  /** Of ACCOUNT_KEYS. */
+  readonly writerKeyId: string;
+  seal(merchantAccount: string, purpose: SigningPurpose, secret: Secret): Promise<SealedSecret>;
+  passwordVerifier(merchantAccount: string, password: Secret): Sealed;
+}
+
+/** Throws UnknownKeyError or DecryptionError, also if the secret belongs to another account or purpose. */
+export type OpenSecret = (merchantAccount: string, purpose: SigningPurpose, stored: StoredSecret) => Promise<Secret>;
+
+export function createSecretWriter(publicKeys: Keys, accountKeys: Keys): SecretWriter {
+  const sealer = createSecretSealer(publicKeys, accountKeys);
+  const verifier = createVerifier(accountKeys);
+  return {
+    keyId: sealer.keyId,
+    writerKeyId: sealer.writerKeyId,
+    seal: (merchantAccount, purpose, secret) => sealer.seal(secret, belongsTo(merchantAccount, purpose)),
+    passwordVerifier: (merchantAccount, password) => verifier.make(password, belongsTo(merchantAccount, 'password')),
+  };
+}
+
+/** Without private keys it opens only what is not sealed yet. */
+export function createOpenSecret(accountKeys: Keys, privateKeys?: Keys): OpenSecret {
+  const keyRing = createKeyRing(accountKeys);
+  const opener = privateKeys && createSecretOpener(privateKeys, accountKeys);
+  return async (merchantAccount, purpose, stored) => {
+    if (!isSealed(stored)) return openCopy(keyRing, merchantAccount, purpose, stored);
+    if (opener === undefined) throw new AccountError('refused', 'SIGNING_KEYS is not set, so no sealed secret opens.');
+    return opener.open(stored, belongsTo(merchantAccount, purpose));
+  };
+}
+
+/** The secrets that sign the account's callbacks at that time (epoch ms): after a rotation the former password, for as long as the operator set. */
+export async function signingSecrets(
+  open: OpenSecret,
   account: Pick<Account, 'merchantAccount' | 'credentials'>,
   now: number,
-): SigningSecrets {
+): Promise<SigningSecrets> {
   const { signingPassword, payoutSecret, formerSigning } = account.credentials.expose();
   const password = formerSigning !== undefined && now < formerSigning.until ? formerSigning.password : signingPassword;
   const { merchantAccount } = account;
   return {
-    cardSecret: openSigningSecret(keyRing, merchantAccount, 'signing-password', password),
-    payoutSecret: openSigningSecret(keyRing, merchantAccount, 'payout-secret', payoutSecret),
+    cardSecret: await open(merchantAccount, 'signing-password', password),
+    payoutSecret: await open(merchantAccount, 'payout-secret', payoutSecret),
   };
 }
 
-/** Throws if ACCOUNT_KEYS has not its key, or if it was sealed for another account or purpose. */
-export function openSigningSecret(
-  keyRing: KeyRing,
-  merchantAccount: string,
-  purpose: SigningPurpose,
-  sealed: Sealed,
-): Secret {
-  return new Secret(keyRing.decrypt(sealed, aad(merchantAccount, purpose)).toString('utf8'));
-}
+/** Whether it is the account's password; undefined if ACCOUNT_KEYS lacks the key that tells. */
+export type PasswordCheck = (account: Account | undefined, password: Secret) => boolean | undefined;
 
 /**
- * Decrypts the copy of an account's current password. Undefined if ACCOUNT_KEYS cannot decrypt it. Without an account it
- * decrypts a dummy, to take as long.
+ * Each check decrypts one copy, makes one verifier and compares one: of the account or of nobody. So its time tells
+ * neither whether the account exists nor which form its password has.
  */
-export function createPasswordOpener(keyRing: KeyRing): (account: Account | undefined) => Secret | undefined {
-  const nobody = 'nobody';
-  const password = new Secret(randomBytes(NOBODYS_PASSWORD_BYTES).toString('base64url'));
-  const nobodysCopy = sealSigningSecret(keyRing, nobody, 'signing-password', password);
-  return (account) => {
-    const copy = account?.credentials.expose().signingPassword ?? nobodysCopy;
+export function createPasswordCheck(accountKeys: Keys): PasswordCheck {
+  const keyRing = createKeyRing(accountKeys);
+  const verifier: Verifier = createVerifier(accountKeys);
+  const nobodysPassword = new Secret(randomBytes(NOBODYS_PASSWORD_BYTES).toString('base64url'));
+  const nobodysCopy = encryptCopy(keyRing, NOBODY, 'signing-password', nobodysPassword);
+  const nobodysVerifier = verifier.make(nobodysPassword, belongsTo(NOBODY, 'password'));
+
+  return (account, password) => {
+    const name = account?.merchantAccount ?? NOBODY;
+    const { signingPassword, passwordVerifier } = account?.credentials.expose() ?? {};
+    const copy = signingPassword === undefined || isSealed(signingPassword) ? undefined : signingPassword;
     try {
-      return new Secret(keyRing.decrypt(copy, aad(account?.merchantAccount ?? nobody, 'signing-password')).toString());
+      const opened = openCopy(keyRing, copy === undefined ? NOBODY : name, 'signing-password', copy ?? nobodysCopy);
+      const ofCopy = verifier.make(opened, belongsTo(name, 'password'));
+      // A copy decides: an earlier release that sets a new password leaves the verifier of the old one.
+      const expected = copy !== undefined ? ofCopy : account === undefined ? nobodysVerifier : passwordVerifier;
+      return expected && verifier.matches(expected, password, belongsTo(name, 'password'));
     } catch (error) {
       if (error instanceof UnknownKeyError || error instanceof DecryptionError) return undefined;
       throw error;
@@ -63,16 +116,21 @@ export function createPasswordOpener(keyRing: KeyRing): (account: Account | unde
   };
 }
 
-export function sealSigningSecret(
+/** As releases before ADR 0079 wrote it. Tests write such copies, and checks decrypt one of nobody's. */
+export function encryptCopy(
   keyRing: KeyRing,
   merchantAccount: string,
   purpose: SigningPurpose,
   secret: Secret,
 ): Sealed {
-  return keyRing.encrypt(secret.expose(), aad(merchantAccount, purpose));
+  return keyRing.encrypt(secret.expose(), belongsTo(merchantAccount, purpose));
 }
 
-/** One account's secret does not decrypt as another's, nor a password as a payout secret. */
-function aad(merchantAccount: string, purpose: SigningPurpose): string {
+function openCopy(keyRing: KeyRing, merchantAccount: string, purpose: SigningPurpose, copy: Sealed): Secret {
+  return new Secret(keyRing.decrypt(copy, belongsTo(merchantAccount, purpose)).toString('utf8'));
+}
+
+/** One account's secret does not open as another's, nor a password as a payout secret. */
+function belongsTo(merchantAccount: string, purpose: SigningPurpose | 'password'): string {
   return `account\0${merchantAccount}\0${purpose}`;
 }

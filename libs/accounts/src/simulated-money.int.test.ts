@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { createCallers } from '@gateway/testing';
+import { newVaultKeys } from '@gateway/vault';
 import type { Account } from './account';
 import { main } from './command-line';
 import { seedDemoAccounts } from './demo-accounts';
@@ -14,12 +15,15 @@ import type { SafetyOptions } from './safe-accounts';
 
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `accounts_money_${randomBytes(5).toString('hex')}_`;
-const ACCOUNT_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+const keys = newVaultKeys();
+const { ACCOUNT_KEYS, SIGNING_KEYS, SIGNING_PUBLIC_KEY } = keys;
 const callers = createCallers();
 const environment = {
   MONGODB_URI: uri,
   DATABASE_PREFIX: databasePrefix,
   ACCOUNT_KEYS,
+  SIGNING_KEYS,
+  SIGNING_PUBLIC_KEY,
   CALLERS_FILE: callers.file,
   IDENTITY_TOKEN: callers.token('operator'),
 };
@@ -29,8 +33,7 @@ let connection: MongoConnection;
 let sandbox: OpenAccounts;
 let real: OpenAccounts;
 
-const open = (options: Partial<OpenAccountsOptions> = {}) =>
-  openAccounts({ uri, databasePrefix, ACCOUNT_KEYS, ...options });
+const open = (options: Partial<OpenAccountsOptions> = {}) => openAccounts({ uri, databasePrefix, ...keys, ...options });
 
 beforeAll(async () => {
   connection = await connectMongo({ uri, database: `${databasePrefix}accounts` });
@@ -197,7 +200,7 @@ describe('the command line', () => {
     const env = { ACCOUNT_KEYS: '', ACCOUNT_KEYS_FILE: keys, MONGODB_URI: '', MONGODB_URI_FILE: address };
     expect(await run(['create', 'acme_shop'], env)).toMatchObject({ code: 0 });
     const account = await real.administration.get('acme_shop');
-    expect(() => real.signingSecrets(account)).not.toThrow();
+    await expect(real.signingSecrets(account)).resolves.toBeDefined();
     rmSync(folder, { recursive: true });
   });
 });

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
 import { duplicateKeyIndex } from '@gateway/mongo';
-import type { KeyRing, Sealed } from '@gateway/vault';
 import { AccountError } from './account-error';
-import { toSealed } from './account-record';
-import { openSigningSecret, sealSigningSecret } from './signing';
+import { toStoredSecret } from './account-record';
+import type { OpenSecret, SecretWriter, StoredSecret } from './signing';
 
 /** Beside the accounts, so that only the services that sign callbacks may read it (ADR 0065). */
 export const WEBHOOK_SECRETS = 'webhookSecrets';
@@ -14,7 +13,7 @@ export const WEBHOOK_SECRETS = 'webhookSecrets';
 export interface WebhookSecretsRecord {
   _id: string;
   /** The newest first. During a rotation there are two, and both sign. */
-  secrets: Sealed[];
+  secrets: StoredSecret[];
 }
 type Records = Collection<WebhookSecretsRecord>;
 
@@ -26,9 +25,9 @@ const SECRET_BYTES = 32;
 export async function loadWebhookSecrets(
   records: Records,
   merchantAccount: string,
-): Promise<readonly Sealed[] | undefined> {
+): Promise<readonly StoredSecret[] | undefined> {
   const record = await records.findOne({ _id: merchantAccount });
-  return record?.secrets.map(toSealed);
+  return record?.secrets.map(toStoredSecret);
 }
 
 /** Creates and changes the secrets that sign callbacks by Standard Webhooks. Throws {@link AccountError}. */
@@ -42,18 +41,17 @@ export interface WebhookSecrets {
   /** Removes the older one. Refused if there is only one. */
   retire(merchantAccount: string): Promise<void>;
   count(merchantAccount: string): Promise<number>;
-  /** Re-encrypts those that are not under the active key. Returns their accounts, and those where it failed. */
+  /** Seals those that are not sealed with the active keys. Returns their accounts, and those where it failed. */
   reencrypt(): Promise<{ done: string[]; failed: [merchantAccount: string, error: unknown][] }>;
 }
 
-export function createWebhookSecrets(records: Records, keyRing: KeyRing): WebhookSecrets {
-  const seal = (merchantAccount: string, secret: Secret) =>
-    sealSigningSecret(keyRing, merchantAccount, 'webhook-secret', secret);
+export function createWebhookSecrets(records: Records, writer: SecretWriter, openSecret: OpenSecret): WebhookSecrets {
+  const seal = (merchantAccount: string, secret: Secret) => writer.seal(merchantAccount, 'webhook-secret', secret);
 
   async function sealAgain({ _id, secrets }: WebhookSecretsRecord): Promise<boolean> {
-    const sealed = secrets
-      .map(toSealed)
-      .map((secret) => seal(_id, openSigningSecret(keyRing, _id, 'webhook-secret', secret)));
+    const sealed = await Promise.all(
+      secrets.map(async (secret) => seal(_id, await openSecret(_id, 'webhook-secret', toStoredSecret(secret)))),
+    );
     // If somebody changes them meanwhile, the next run finds them.
     const { modifiedCount } = await records.updateOne({ _id, secrets }, { $set: { secrets: sealed } });
     return modifiedCount === 1;
@@ -61,20 +59,20 @@ export function createWebhookSecrets(records: Records, keyRing: KeyRing): Webhoo
 
   return {
     async begin(merchantAccount, secret = newWebhookSecret()) {
-      const secrets = [seal(merchantAccount, secret)];
+      const secrets = [await seal(merchantAccount, secret)];
       await records.updateOne({ _id: merchantAccount }, { $set: { secrets } }, { upsert: true });
       return secret;
     },
 
     async ensure(merchantAccount, secret) {
-      const secrets = [seal(merchantAccount, secret)];
+      const secrets = [await seal(merchantAccount, secret)];
       await records.updateOne({ _id: merchantAccount }, { $setOnInsert: { secrets } }, { upsert: true });
     },
 
     async add(merchantAccount) {
       const secret = newWebhookSecret();
       const hasRoom = { _id: merchantAccount, 'secrets.1': { $exists: false } };
-      const first = { secrets: { $each: [seal(merchantAccount, secret)], $position: 0 } };
+      const first = { secrets: { $each: [await seal(merchantAccount, secret)], $position: 0 } };
       try {
         await records.updateOne(hasRoom, { $push: first }, { upsert: true });
       } catch (error) {
@@ -102,7 +100,9 @@ export function createWebhookSecrets(records: Records, keyRing: KeyRing): Webhoo
     async reencrypt() {
       const done: string[] = [];
       const failed: [string, unknown][] = [];
-      const stale = { secrets: { $elemMatch: { keyId: { $ne: keyRing.activeKeyId } } } };
+      const { keyId, writerKeyId } = writer;
+      const others = [{ keyId: { $ne: keyId } }, { writerKeyId: { $ne: writerKeyId } }];
+      const stale = { secrets: { $elemMatch: { $or: others } } };
       for await (const record of records.find(stale)) {
         try {
           if (await sealAgain(record)) done.push(record._id);

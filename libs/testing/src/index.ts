@@ -13,7 +13,7 @@ export { startPublisher } from './publisher';
 export { openSecuredServers } from './secured-servers';
 export type { SecuredServers } from './secured-servers';
 export * from './recording-logger';
-export { environmentOf, openWorld } from './world';
+export { accountKeysOf, environmentOf, openWorld } from './world';
 export type { World, WorldDeps, WorldOptions } from './world';
 export { openBroker, openCluster, openKafkaCluster, openMongo, openReplicaSet } from './cluster';
 export type { Cluster, KafkaCluster, Member, Members, ReplicaSet } from './cluster';

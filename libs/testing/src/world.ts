@@ -34,6 +34,12 @@ export function environmentOf(space: Space): Record<string, string> {
   };
 }
 
+/** The keys of the accounts, in what {@link environmentOf} returns or a checkout keeps. */
+export function accountKeysOf(env: Record<string, string | undefined>) {
+  const { ACCOUNT_KEYS = '', SIGNING_PUBLIC_KEY = '', SIGNING_KEYS } = env;
+  return { ACCOUNT_KEYS, SIGNING_PUBLIC_KEY, ...(SIGNING_KEYS === undefined ? {} : { SIGNING_KEYS }) };
+}
+
 export interface WorldOptions {
   /** Begins the names of topics and databases. */
   name: string;
@@ -89,7 +95,7 @@ export async function openWorld<Data = unknown>(options: WorldOptions): Promise<
   const space = await openSpace(options.name, options.servers);
   const shared = environmentOf(space);
   const { mongoUri: uri, databasePrefix } = space;
-  const accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: shared['ACCOUNT_KEYS'] ?? '' });
+  const accounts = await openAccounts({ uri, databasePrefix, ...accountKeysOf(shared) });
   const mongo = await connectMongo({ uri, database: databasePrefix + options.database });
   const publisher = await startPublisher(space, options.source);
   const events: Envelope<Data>[] = [];

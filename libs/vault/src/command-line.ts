@@ -36,7 +36,7 @@ const USAGE = `npm run vault -- COMMAND
   reencrypt                 encrypts every card with the first keys of CARD_KEYS and TOKEN_KEYS; may be stopped and
                             continued, and may run beside the services
   rotate SETTING [--id ID]  makes a new key for a setting, and says what to do with it; changes nothing
-Settings: CARD_KEYS, CVV_KEYS, TOKEN_KEYS, ACCOUNT_KEYS.
+Settings: CARD_KEYS, CVV_KEYS, TOKEN_KEYS, ACCOUNT_KEYS, SIGNING_KEYS.
 Of every command: --json
 
 status and reencrypt need CARD_KEYS and TOKEN_KEYS. Only npm start gives them to this command line; elsewhere run it as
@@ -65,7 +65,12 @@ const ROTATED: Record<string, { publicKey?: string; holders: string; then: strin
   },
   ACCOUNT_KEYS: {
     holders: 'api-edge, callback-dispatcher and npm run merchant',
-    then: 'npm run merchant -- reencrypt',
+    then: 'npm run merchant -- reencrypt, with SIGNING_KEYS',
+  },
+  SIGNING_KEYS: {
+    publicKey: 'SIGNING_PUBLIC_KEY',
+    holders: 'callback-dispatcher',
+    then: 'npm run merchant -- reencrypt, with SIGNING_KEYS',
   },
 };
 

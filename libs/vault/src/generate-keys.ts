@@ -18,6 +18,7 @@ export function newKeyPair(id: string): { publicKey: string; privateKey: string 
 export function newVaultKeys(id = 'k1') {
   const card = newKeyPair(id);
   const cvv = newKeyPair(id);
+  const signing = newKeyPair(id);
   return {
     ACCOUNT_KEYS: newKey(id),
     CARD_KEYS: card.privateKey,
@@ -25,6 +26,8 @@ export function newVaultKeys(id = 'k1') {
     CVV_KEYS: cvv.privateKey,
     CVV_PUBLIC_KEY: cvv.publicKey,
     CARD_HASH_KEY: newKey(id),
+    SIGNING_KEYS: signing.privateKey,
+    SIGNING_PUBLIC_KEY: signing.publicKey,
     TOKEN_KEYS: newKey(id),
   };
 }

@@ -100,7 +100,7 @@ function arrayOf(buffer: Buffer): ArrayBuffer {
 const suite = new CipherSuite({ kem: new Kem(), kdf: new Kdf(), aead: new Aead() });
 
 /** What a ciphertext is for. Never opens as another. */
-export type Purpose = 'card' | 'cvv';
+export type Purpose = 'card' | 'cvv' | 'signing';
 
 /** Encrypts for the holder of a private key, and cannot decrypt. */
 export interface Sealer {

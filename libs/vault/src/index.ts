@@ -10,16 +10,23 @@ export { CVV_KEY_WAIT_MS } from './cvv-keys';
 export type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
 export { ensureCvvIndexes } from './cvvs';
 export { newKey, newKeyPair, newVaultKeys } from './generate-keys';
+export type { Verifier } from './verifier';
+export { createVerifier } from './verifier';
 export type { KeyRing, Sealed } from './key-ring';
 export { createKeyRing, DecryptionError } from './key-ring';
 export type { KeyProviderConfig } from './key-provider';
+export type { Keys } from './keys';
 export { keyIdsOf, readKeys, UnknownKeyError } from './keys';
+export type { SealedSecret, SecretOpener, SecretSealer } from './secret-seal';
+export { createSecretOpener, createSecretSealer } from './secret-seal';
 export type { OpenVault, VaultReader, VaultStorage, VaultWriter } from './open-vault';
 export { ensureVaultIndexes, openCardReader, openVaultReader, openVaultWriter } from './open-vault';
 export {
   accountKeySettings,
   cardReaderSettings,
   noDevelopmentKeys,
+  signingReaderSettings,
+  signingWriterSettings,
   vaultReaderSettings,
   vaultWriterSettings,
 } from './settings';

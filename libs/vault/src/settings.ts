@@ -13,10 +13,26 @@ const tokens = {
   TOKEN_KEYS: keys('Keys of card tokens. The first one makes tokens, the others recognize older ones'),
 };
 
-/** Encrypts the accounts' secrets. */
+/** For who checks merchants' passwords. They make verifiers, and open only what releases before ADR 0079 encrypted. */
 export const accountKeySettings = {
   ...keyProviderSettings,
-  ACCOUNT_KEYS: keys("Keys of the accounts' passwords and other secrets. The first encrypts, all decrypt"),
+  ACCOUNT_KEYS: keys("Keys of the verifiers of merchants' passwords. The first makes verifiers, all of them check"),
+};
+
+/** For callback-dispatcher, which signs callbacks. */
+export const signingReaderSettings = {
+  ...accountKeySettings,
+  SIGNING_KEYS: keys(
+    'Private keys that open the secrets that sign callbacks; the public half of the first one is `SIGNING_PUBLIC_KEY`',
+  ),
+};
+
+/** For command lines that give accounts their secrets. */
+export const signingWriterSettings = {
+  ...accountKeySettings,
+  // No secret, but it may be in a file, beside ACCOUNT_KEYS.
+  SIGNING_PUBLIC_KEY: secretText(oneKey('Public key that the secrets that sign callbacks are sealed for')),
+  SIGNING_KEYS: Type.Optional(signingReaderSettings.SIGNING_KEYS),
 };
 
 /** For api-edge, which writes card data and cannot read it. */
@@ -47,7 +63,7 @@ export const vaultReaderSettings = {
 
 /** `npm start` generates keys under ids like this one. */
 const DEVELOPMENT_KEY = /(^|,)\s*dev-/;
-const KEY_SETTINGS = Object.keys({ ...accountKeySettings, ...vaultWriterSettings, ...vaultReaderSettings }).filter(
+const KEY_SETTINGS = Object.keys({ ...signingWriterSettings, ...vaultWriterSettings, ...vaultReaderSettings }).filter(
   (name) => !(name in keyProviderSettings),
 );
 

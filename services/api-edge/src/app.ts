@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import { createClockFollower, openAccounts } from '@gateway/accounts';
+import { createClockFollower, openLogins } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
 import type { OperationOutcome } from '@gateway/contracts';
 import { cardCommands, InitiatePayout, OperationReplied, services } from '@gateway/contracts';
@@ -61,7 +61,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const { vault, cvvKeys } = frame.database(
     await openVaultWriter({ ...frame.storage, ...config, publishCvvKey: publishCvvKeys(publisher) }),
   );
-  const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  const accounts = frame.database(await openLogins({ ...frame.storage, ...config }));
   registerOverdue({ metrics, now, logger }, { journal: journal.countOverdue });
   measureSources(metrics, accounts.credentials);
   await accounts.requireSafe(config);

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { accountsSettings } from '@gateway/accounts';
+import { loginSettings } from '@gateway/accounts';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
   calledAddress,
@@ -26,7 +26,7 @@ const WEB_ADDRESS = '^https?://[^/?#@\\s]+(/[^/?#\\s]+)*$';
 
 export const settings = Type.Object({
   ...commonSettings,
-  ...accountsSettings,
+  ...loginSettings,
   ...vaultWriterSettings,
   ...connectionSettings,
   ...identitySettings,

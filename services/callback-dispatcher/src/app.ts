@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createClockFollower, openAccounts } from '@gateway/accounts';
+import { createClockFollower, openSigning } from '@gateway/accounts';
 import { AUDIT_RETENTION, createHeadAnchors, openAudit } from '@gateway/audit';
 import { queries, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
@@ -85,7 +85,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const incompletes = createIncompletes(mongo, clock);
   const attempts = createAttempts(mongo);
   await ensureIndexes(frame);
-  const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  const accounts = frame.database(await openSigning({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);
   const audit = frame.database(await openAudit(frame.storage));
   await audit.ensureIndexes(retentionOf(config.AUDIT_RETENTION_DAYS, AUDIT_RETENTION));

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
+import { accountsProductionRules, signingSettings } from '@gateway/accounts';
 import { auditSettings } from '@gateway/audit';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
@@ -25,7 +25,7 @@ const RETRY_SCHEDULE_PATTERN = '^\\d{1,7}(,\\d{1,7}){0,49}$';
 
 export const settings = Type.Object({
   ...commonSettings,
-  ...accountsSettings,
+  ...signingSettings,
   ...auditSettings,
   ...identitySettings,
   CARD_QUERY_URL: ownAddress({ description: 'Query port of card-processing' }),

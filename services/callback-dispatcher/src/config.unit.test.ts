@@ -12,6 +12,7 @@ const ENV = {
   CALLERS_FILE: 'callers.json',
   IDENTITY_TOKEN: 'i'.repeat(32),
   ACCOUNT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+  SIGNING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   CARD_QUERY_URL: 'http://cards',
   PAYOUT_QUERY_URL: 'http://payouts',
 };

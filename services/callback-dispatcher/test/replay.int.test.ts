@@ -75,7 +75,7 @@ function world() {
       find: async () => ({
         isSandbox: false,
         customParameters: [],
-        secret: () => new Secret('secret'),
+        secret: async () => new Secret('secret'),
         webhookSecrets: async () => [],
       }),
       clockAheadMs: async () => 0,

@@ -4,6 +4,7 @@ import { openAccounts } from '@gateway/accounts';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
+import { newVaultKeys } from '@gateway/vault';
 import { createReservations } from '../src/adapters/mongo/reservations';
 import type { PaidReceiver } from '../src/application/screen-payout';
 import { createScreening } from '../src/application/screen-payout';
@@ -33,8 +34,7 @@ let clock = Date.now();
 const paidReceivers = new Map<string, number>();
 
 async function startReplica(): Promise<Replica> {
-  const ACCOUNT_KEYS = `2026:${Buffer.alloc(32, 7).toString('base64')}`;
-  const accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS, now: () => clock });
+  const accounts = await openAccounts({ uri, databasePrefix, ...newVaultKeys(), now: () => clock });
   const mongo = await connectMongo({ uri, database: `${databasePrefix}payouts` });
   const reservations = createReservations(mongo, { now: () => clock });
   await reservations.ensureIndexes();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { OpenAccounts } from '@gateway/accounts';
 import { openAccounts } from '@gateway/accounts';
 import type { Space } from '@gateway/testing';
-import { environmentOf } from '@gateway/testing';
+import { accountKeysOf, environmentOf } from '@gateway/testing';
 import { freePort } from '../../support/free-port';
 import type { Random } from '../random';
 import type { Balancer } from './balancer';
@@ -91,7 +91,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const accounts = await openAccounts({
     uri: space.mongoUri,
     databasePrefix: space.databasePrefix,
-    ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '',
+    ...accountKeysOf(env),
   });
   const simulator = await start('simulator', 1, 'SIMULATOR_PORT');
   const target = `http://127.0.0.1:${simulator.port}`;

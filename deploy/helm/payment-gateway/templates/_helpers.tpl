@@ -85,7 +85,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- define "gateway.secrets" -}}
 {{- $root := index . 0 -}}
 {{- $names := list -}}
-{{- if eq ((index . 2).settings.DEMO_ACCOUNTS | default "no") "yes" }}{{ $names = list "ACCOUNT_KEYS" "IDENTITY_TOKEN" }}{{ end }}
+{{- if eq ((index . 2).settings.DEMO_ACCOUNTS | default "no") "yes" }}{{ $names = list "ACCOUNT_KEYS" "SIGNING_PUBLIC_KEY" "IDENTITY_TOKEN" }}{{ end }}
 {{- range (index . 1).secrets }}
 {{- if or .required (eq .name "IDENTITY_TOKEN") (has .name $root.Values.optionalSecrets) (and (eq .name "KAFKA_PASSWORD") (eq $root.Values.kafka.authentication "scram")) }}
 {{- $names = append $names .name }}

@@ -1,15 +1,15 @@
-import type { Account, OpenAccounts, SigningSecrets } from '@gateway/accounts';
+import type { Account, OpenSigning, SigningSecrets } from '@gateway/accounts';
 import { isSandbox, shownParameters } from '@gateway/accounts';
 import type { Merchants } from '../application/ports';
 
 /** decisions.md, section 6: card callbacks are signed with the API password, payouts with the payout secret. */
 export function createMerchants(
-  accounts: Pick<OpenAccounts, 'directory' | 'signingSecrets' | 'webhookSecrets' | 'clocks'>,
+  accounts: Pick<OpenSigning, 'directory' | 'signingSecrets' | 'webhookSecrets' | 'clocks'>,
 ): Merchants {
-  // Decrypted once for as long as the directory caches the account.
-  const opened = new WeakMap<Account, SigningSecrets>();
+  // Opened once for as long as the directory caches the account.
+  const opened = new WeakMap<Account, Promise<SigningSecrets>>();
 
-  function secretsOf(account: Account): SigningSecrets {
+  function secretsOf(account: Account): Promise<SigningSecrets> {
     const secrets = opened.get(account) ?? accounts.signingSecrets(account);
     opened.set(account, secrets);
     return secrets;
@@ -22,8 +22,8 @@ export function createMerchants(
       return {
         isSandbox: isSandbox(account),
         customParameters: shownParameters(account),
-        secret(kind) {
-          const { cardSecret, payoutSecret } = secretsOf(account);
+        async secret(kind) {
+          const { cardSecret, payoutSecret } = await secretsOf(account);
           return kind === 'card' ? cardSecret : payoutSecret;
         },
         webhookSecrets: () => accounts.webhookSecrets(merchantAccount),

@@ -145,7 +145,7 @@ export interface Merchant {
   isSandbox: boolean;
   customParameters: readonly CustomParameter[];
   /** Throws if its decryption key is gone. */
-  secret(kind: CallbackKind): Secret;
+  secret(kind: CallbackKind): Promise<Secret>;
   /**
    * Those for the signatures of Standard Webhooks; none or up to two. Throws if the key of one is gone, and a
    * RetryableError if the look-up fails.

@@ -22,11 +22,11 @@ export async function signDelivery(
   const merchant = await ports.merchants.find(delivery.merchantAccount);
   if (merchant === undefined) return { problem: 'the account is unknown' };
   try {
-    const body = bodyOf(delivery.fields, merchant.secret(delivery.kind));
+    const body = bodyOf(delivery.fields, await merchant.secret(delivery.kind));
     return { body, headers: await headersOf(delivery, { body, merchant, now: ports.now }) };
   } catch (error) {
     if (isRetryable(error)) throw error;
-    ports.logger.error("a callback cannot be signed: ACCOUNT_KEYS does not open its account's secrets", { error });
+    ports.logger.error("a callback cannot be signed: SIGNING_KEYS does not open its account's secrets", { error });
     return { problem: 'the signing secret cannot be opened' };
   }
 }

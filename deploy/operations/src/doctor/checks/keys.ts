@@ -7,8 +7,8 @@ export const COUNT_TIMEOUT_MS = 120_000;
 interface Records {
   database: string;
   collection: string;
-  /** Each holds the id of a key. */
-  fields: readonly string[];
+  /** Each gives the id of a key, or null. */
+  fields: readonly unknown[];
   hint?: string;
   /** A list in which each entry has the fields. */
   list?: string;
@@ -19,17 +19,24 @@ interface Records {
 const accounts = { database: 'accounts', move: 'npm run merchant -- reencrypt' };
 const cards = { database: 'vault', collection: 'cards', hint: 'keys', move: 'npm run vault -- reencrypt' };
 
+/** Secrets of an account. Those that are not sealed yet are under a key of ACCOUNT_KEYS alone (ADR 0079). */
+const OF_ACCOUNTS = ['signingPassword', 'payoutSecret', 'formerSigning.password'];
+const accountKeyOf = (secret: string) => ({ $ifNull: [`$${secret}.writerKeyId`, `$${secret}.keyId`] });
+const signingKeyOf = (secret: string) => ({
+  $cond: [{ $gt: [`$${secret}.writerKeyId`, null] }, `$${secret}.keyId`, null],
+});
+
 /** What is stored under the keys of a ring. CVVs live too shortly to be counted. */
 const RECORDS: Readonly<Record<string, readonly [Records, ...Records[]]>> = {
-  CARD_KEYS: [{ ...cards, fields: ['keyId'] }],
-  TOKEN_KEYS: [{ ...cards, fields: ['tokenKeyId'] }],
+  CARD_KEYS: [{ ...cards, fields: ['$keyId'] }],
+  TOKEN_KEYS: [{ ...cards, fields: ['$tokenKeyId'] }],
   ACCOUNT_KEYS: [
-    {
-      ...accounts,
-      collection: 'accounts',
-      fields: ['signingPassword.keyId', 'payoutSecret.keyId', 'formerSigning.password.keyId'],
-    },
-    { ...accounts, collection: 'webhookSecrets', list: 'secrets', fields: ['secrets.keyId'] },
+    { ...accounts, collection: 'accounts', fields: ['$passwordVerifier.keyId', ...OF_ACCOUNTS.map(accountKeyOf)] },
+    { ...accounts, collection: 'webhookSecrets', list: 'secrets', fields: [accountKeyOf('secrets')] },
+  ],
+  SIGNING_KEYS: [
+    { ...accounts, collection: 'accounts', fields: OF_ACCOUNTS.map(signingKeyOf) },
+    { ...accounts, collection: 'webhookSecrets', list: 'secrets', fields: [signingKeyOf('secrets')] },
   ],
 };
 
@@ -103,10 +110,10 @@ async function countByKey(
   for (const field of fields) {
     const entries = list === undefined ? [] : [{ $unwind: `$${list}` }];
     const groups = await collection
-      .aggregate<{ _id: string | null; count: number }>(
-        [...entries, { $group: { _id: `$${field}`, count: { $sum: 1 } } }],
-        { maxTimeMS: COUNT_TIMEOUT_MS, ...(records.hint !== undefined && { hint: records.hint }) },
-      )
+      .aggregate<{ _id: string | null; count: number }>([...entries, { $group: { _id: field, count: { $sum: 1 } } }], {
+        maxTimeMS: COUNT_TIMEOUT_MS,
+        ...(records.hint !== undefined && { hint: records.hint }),
+      })
       .toArray();
     for (const { _id: id, count } of groups) if (id !== null) counts.set(id, (counts.get(id) ?? 0) + count);
   }
