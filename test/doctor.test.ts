@@ -122,8 +122,8 @@ async function alterTopic(): Promise<Record<string, string>> {
 const accountKey = async (): Promise<string> => {
   let id = '';
   await inDatabase('accounts', async (mongo) => {
-    const account = await mongo.collection<{ signingPassword: { keyId: string } }>('accounts').findOne({});
-    id = account?.signingPassword.keyId ?? '';
+    const account = await mongo.collection<{ signingPassword: { writerKeyId: string } }>('accounts').findOne({});
+    id = account?.signingPassword.writerKeyId ?? '';
   });
   return id;
 };
