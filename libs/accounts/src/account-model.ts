@@ -12,7 +12,7 @@ import { SANDBOX_ACQUIRER } from './acquirers';
 import { DISPLAY_NAME_RULE, isDisplayName } from './display-name';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
 import { cardRuleList } from './card-rule-model';
-import type { StoredSecret } from './signing';
+import type { StoredSecret } from './stored-secret';
 import { declareKinds, payoutRuleList } from './payout-rule-model';
 
 const MAX_TERMINALS = 200;

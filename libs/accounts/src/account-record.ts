@@ -2,7 +2,7 @@ import { Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
 import type { Sealed } from '@gateway/vault';
 import type { Account, AccountSettings, FormerSigning, Terminal } from './account';
-import type { StoredSecret } from './signing';
+import type { StoredSecret } from './stored-secret';
 import type { AccountState, SuspendedFrom } from './account-state';
 import { toCardRule } from './card-rules';
 import { toPayoutRule } from './payout-rules';

@@ -1,6 +1,6 @@
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { NumberLimits, Sealed } from '@gateway/vault';
-import type { StoredSecret } from './signing';
+import type { StoredSecret } from './stored-secret';
 import type { AccountState } from './account-state';
 import type { CardRules } from './card-rules';
 import type { CustomParameter, Secret } from '@gateway/contracts';

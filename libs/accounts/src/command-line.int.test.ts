@@ -13,8 +13,10 @@ import { DEMO_ACCOUNTS, DEMO_WEBHOOK_SECRET, seedDemoAccounts } from './demo-acc
 import type { OpenAccounts } from './open-accounts';
 import { openAccounts, openLogins } from './open-accounts';
 import { createPasswordHasher } from './passwords';
-import type { SigningPurpose, StoredSecret } from './signing';
-import { createOpenSecret, createSecretWriter, encryptCopy, isSealed } from './signing';
+import type { SigningPurpose } from './signing';
+import { createOpenSecret, createSecretWriter, encryptCopy } from './signing';
+import type { StoredSecret } from './stored-secret';
+import { isSealed } from './stored-secret';
 import { createWebhookSecrets, loadWebhookSecrets, WEBHOOK_SECRETS } from './webhook-secrets';
 import { createKeyRing, newVaultKeys, readKeys } from '@gateway/vault';
 import { CUSTOM_PARAMETERS, Secret, TRANSACTION_TYPES } from '@gateway/contracts';
@@ -786,7 +788,7 @@ describe('what api-edge has', () => {
     await unseal('acme_shop', String(password));
     expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
     await unseal('acme_shop', 'changed_by_the_earlier_release');
-    await stored().updateOne({ _id: 'acme_shop' }, { $set: { passwordVerifier } } as object);
+    await stored().updateOne({ _id: 'acme_shop' }, { $set: { passwordVerifier } });
     now += 30_000;
     expect(await verify('acme_shop', 'changed_by_the_earlier_release')).toMatchObject({ kind: 'ok' });
     expect(await verify('acme_shop', password)).toEqual({ kind: 'refused' });

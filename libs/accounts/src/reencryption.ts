@@ -4,7 +4,8 @@ import { saveAccount } from './account-documents';
 import { AccountError } from './account-error';
 import type { AccountModel } from './account-model';
 import { toAccount } from './account-record';
-import type { OpenSecret, SecretWriter, SigningPurpose, StoredSecret } from './signing';
+import type { OpenSecret, SecretWriter, SigningPurpose } from './signing';
+import type { StoredSecret } from './stored-secret';
 import type { WebhookSecrets } from './webhook-secrets';
 
 /**

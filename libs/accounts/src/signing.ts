@@ -11,6 +11,8 @@ import {
 } from '@gateway/vault';
 import type { Account } from './account';
 import { AccountError } from './account-error';
+import type { StoredSecret } from './stored-secret';
+import { isSealed } from './stored-secret';
 
 /** Secrets that sign callbacks (decisions.md, section 6). */
 export interface SigningSecrets {
@@ -24,16 +26,6 @@ const NOBODYS_PASSWORD_BYTES = 24;
 const NOBODY = 'nobody';
 
 export type SigningPurpose = 'signing-password' | 'payout-secret' | 'webhook-secret';
-
-/**
- * A secret in the database: sealed for callback-dispatcher, or, from a release before ADR 0079 and without
- * `writerKeyId`, encrypted under ACCOUNT_KEYS, which api-edge has, too.
- */
-export type StoredSecret = Sealed & Partial<Pick<SealedSecret, 'writerKeyId'>>;
-
-export function isSealed(stored: StoredSecret): stored is SealedSecret {
-  return stored.writerKeyId !== undefined;
-}
 
 /** Seals accounts' secrets for callback-dispatcher. Holds no key that opens them. */
 export interface SecretWriter {

@@ -4,7 +4,8 @@ import type { Collection } from '@gateway/mongo';
 import { duplicateKeyIndex } from '@gateway/mongo';
 import { AccountError } from './account-error';
 import { toStoredSecret } from './account-record';
-import type { OpenSecret, SecretWriter, StoredSecret } from './signing';
+import type { OpenSecret, SecretWriter } from './signing';
+import type { StoredSecret } from './stored-secret';
 
 /** Beside the accounts, so that only the services that sign callbacks may read it (ADR 0065). */
 export const WEBHOOK_SECRETS = 'webhookSecrets';

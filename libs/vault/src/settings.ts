@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import { ownKeyText, secretText } from '@gateway/service-kit';
 import { keyProviderSettings } from './key-provider';
