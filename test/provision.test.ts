@@ -192,7 +192,7 @@ describe('settings', () => {
     [
       'everything that is missing or wrong at once',
       { KAFKA_PARTITIONS: '0', DEMO_ACCOUNTS: 'yes' },
-      'KAFKA_BROKERS is not set; MONGODB_URI is not set; ACCOUNT_KEYS is not set; IDENTITY_TOKEN is not set; CALLERS_FILE is not set; KAFKA_PARTITIONS must be >= 1',
+      'KAFKA_BROKERS is not set; MONGODB_URI is not set; ACCOUNT_KEYS is not set; SIGNING_PUBLIC_KEY is not set; IDENTITY_TOKEN is not set; CALLERS_FILE is not set; KAFKA_PARTITIONS must be >= 1',
     ],
     ['a principal without a user', { ...SERVERS, KAFKA_PRINCIPAL: 'User:all' }, 'KAFKA_PRINCIPAL must match pattern'],
     [
@@ -206,6 +206,7 @@ describe('settings', () => {
         ...SAFE,
         DEMO_ACCOUNTS: 'yes',
         ACCOUNT_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,
+        SIGNING_PUBLIC_KEY: `k:${Buffer.alloc(32, 2).toString('base64')}`,
         CALLERS_FILE: '/none',
         IDENTITY_TOKEN: 'x'.repeat(32),
       },

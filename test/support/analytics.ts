@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { inherited } from './processes';
+import { environmentWith } from './processes';
 
 const MAIN = join(__dirname, '..', '..', 'examples', 'analytics', 'dist', 'main.js');
 
@@ -28,7 +28,7 @@ export async function endAnalytics(): Promise<void> {
 
 export function startAnalytics(env: Record<string, string>, args: readonly string[] = []): AnalyticsProcess {
   const child: ChildProcess = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...inherited(), ...env },
+    env: environmentWith(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -22,10 +22,14 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
 
-/** What every process gets: the profile, and from this one where programs are, and where Node keeps the code that it has compiled. */
-export function inherited(): Record<string, string> {
+/**
+ * The environment of a process: the profile, and from this one where programs are, and where Node keeps the code that it
+ * has compiled, which production does not take.
+ */
+export function environmentWith(env: Record<string, string>): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env;
-  return { NODE_ENV: 'test', PATH, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) };
+  const mayCache = cache !== undefined && env['NODE_ENV'] !== 'production';
+  return { NODE_ENV: 'test', PATH, ...(mayCache ? { NODE_COMPILE_CACHE: cache } : {}), ...env };
 }
 
 /** Updates the build; takes a second if nothing has changed. */
@@ -47,7 +51,7 @@ export async function startProcess(
   const opsPort = await freePort();
   const required = preloads.flatMap((file) => ['--require', file]);
   const child = spawn(process.execPath, [...required, join(root, 'services', service, 'dist', 'main.js')], {
-    env: { ...inherited(), ...env, OPS_PORT: String(opsPort) },
+    env: environmentWith({ ...env, OPS_PORT: String(opsPort) }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // Not `exit`: its last output may come later.
@@ -104,7 +108,7 @@ export function runToEnd(service: string, env: Record<string, string>): Promise<
 /** Runs a built script to its end. `path` is relative to the repository. */
 export async function runScript(path: string, env: Record<string, string>): Promise<Ended> {
   const child = spawn(process.execPath, [join(root, path)], {
-    env: { ...inherited(), ...env },
+    env: environmentWith(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: START_TIMEOUT_MS,
   });

@@ -34,7 +34,9 @@ const VARIABLES: ReadonlySet<string> = new Set([
   'NODE_NO_WARNINGS',
   'NODE_OPTIONS',
   'NODE_USE_SYSTEM_CA',
-  // Set by the base image; Node does not read it.
+  // Node does not read these: the base image and manifests of Kubernetes set them.
+  'NODE_IP',
+  'NODE_NAME',
   'NODE_VERSION',
   'SSL_CERT_DIR',
   'SSL_CERT_FILE',

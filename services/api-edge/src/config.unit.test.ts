@@ -13,12 +13,13 @@ const ENV = {
   JOURNAL_HMAC_KEY: Buffer.alloc(32).toString('base64'),
 };
 
-test('takes no key that opens a card or a CVV, even if it is in the environment', () => {
+test('takes no key that opens a card, a CVV or a secret that signs, even if it is in the environment', () => {
   const config = loadConfig(settings, ENV);
-  const { CARD_KEYS, CVV_KEYS, CARD_HASH_KEY, ...held } = keys;
+  const { CARD_KEYS, CVV_KEYS, CARD_HASH_KEY, SIGNING_KEYS, SIGNING_PUBLIC_KEY, ...held } = keys;
   expect(config).toMatchObject(held);
   const written = JSON.stringify(config);
-  for (const key of [CARD_KEYS, CVV_KEYS, CARD_HASH_KEY]) expect(written).not.toContain(key.split(':')[1]);
+  for (const key of [CARD_KEYS, CVV_KEYS, CARD_HASH_KEY, SIGNING_KEYS, SIGNING_PUBLIC_KEY])
+    expect(written).not.toContain(key.split(':')[1]);
 });
 
 test('shares only the token keys with the readers of the vault', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createHttpClient } from '@gateway/service-kit';
 import { until } from '@gateway/testing';
 import { freePort } from '../../support/free-port';
-import { inherited } from '../../support/processes';
+import { environmentWith } from '../../support/processes';
 import type { Preload, Release } from './release';
 
 const READY_TIMEOUT_MS = 90_000;
@@ -77,7 +77,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   let restartDelayMs = RESTART_FIRST_MS;
 
   function launch(): ChildProcess {
-    const env: Record<string, string> = { ...inherited(), ...options.env, OPS_PORT: String(opsPort) };
+    const env: Record<string, string> = environmentWith({ ...options.env, OPS_PORT: String(opsPort) });
     if (options.portSetting !== undefined) env[options.portSetting] = String(options.port);
     const preloads = [...release.preloads, ...beside];
     for (const preload of preloads) Object.assign(env, preload.env);
