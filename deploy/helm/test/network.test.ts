@@ -112,7 +112,8 @@ function differences(
   });
 }
 
-const withoutSandbox = ({ only }: Edge): boolean => only === undefined || only === 'counterparts';
+/** Counterparts and key services are where the values say, and not just anywhere outside. */
+const withoutSandbox = ({ only }: Edge): boolean => only === undefined;
 
 describe('network policies', () => {
   test('allow the declared edges and nothing else', async () => {
@@ -122,9 +123,31 @@ describe('network policies', () => {
     expect(differences(objects, PRODUCTION, withoutSandbox)).toEqual([]);
   });
 
-  test('let those who hold keys reach the key service, where it wraps them', async () => {
-    const objects = await chart.render('production', { settings: { KEY_PROVIDER: 'aws-kms', KMS_KEY_ID: 'key' } });
-    expect(differences(objects, PRODUCTION, (edge) => withoutSandbox(edge) || edge.only === 'kms')).toEqual([]);
+  test('let no service but callback-dispatcher out to anywhere, in whatever profile', async () => {
+    const [anywhere = []] = [PRODUCTION.peers.outside];
+    for (const valueSet of ['production', 'sandbox', 'shared-servers', 'large', 'certificates']) {
+      const objects = await chart.render(valueSet, { settings: { KEY_PROVIDER: 'aws-kms', KMS_KEY_ID: 'key' } });
+      const reaching = ofKind(objects, 'NetworkPolicy').filter(({ spec }) =>
+        spec.egress.some(({ to }) => to === undefined || isDeepStrictEqual(to, anywhere)),
+      );
+      // Kafka and MongoDB may be anywhere at their ports, if the values do not say where.
+      const beyond = reaching.filter(({ spec }) => spec.egress.some(({ ports }) => ports === undefined));
+      expect([valueSet, beyond.map(({ metadata }) => metadata.name)]).toEqual([
+        valueSet,
+        ['gateway-callback-dispatcher'],
+      ]);
+    }
+  });
+
+  test('let services reach their counterparts at the addresses and ports of the values', async () => {
+    const objects = await chart.render('production');
+    for (const [party, cidr] of [
+      ['card-processing', '198.51.100.0/28'],
+      ['threeds', '203.0.113.16/28'],
+    ]) {
+      const { egress } = named(objects, 'NetworkPolicy', `gateway-${party}`).spec;
+      expect(egress).toContainEqual({ to: [{ ipBlock: { cidr } }], ports: [{ port: 443, protocol: 'TCP' }] });
+    }
   });
 
   test('let services reach the simulator in a sandbox, and no counterpart outside', async () => {
@@ -133,18 +156,6 @@ describe('network policies', () => {
     const applies = ({ only, to }: Edge) =>
       only === undefined || only === 'sandbox' || (only === 'development' && to === 'simulator');
     expect(differences(objects, surroundings, applies)).toEqual([]);
-  });
-
-  test('let threeds alone out to a directory server that is not the simulator', async () => {
-    const objects = await chart.render('sandbox', { directoryServerUrl: 'https://ds.example.net/v2' });
-    const [anywhere = []] = [PRODUCTION.peers.outside];
-    const reaching = ofKind(objects, 'NetworkPolicy').filter(({ spec }) =>
-      spec.egress.some(({ to, ports }) => ports === undefined && isDeepStrictEqual(to, anywhere)),
-    );
-    expect(reaching.map(({ metadata }) => metadata.name).toSorted()).toEqual([
-      'gateway-callback-dispatcher',
-      'gateway-threeds',
-    ]);
   });
 
   test("let callbacks reach the private addresses of the sandbox's merchants", async () => {

@@ -48,6 +48,16 @@ const WRONG: [string, object, string][] = [
   ['no public address', { publicUrls: { threeds: '' } }, "at '/publicUrls/threeds'"],
   ['neither a proxy nor a certificate', { trustedProxyCidrs: [] }, "at '/services/api-edge/tlsSecretName'"],
   ['a proxy by name', { trustedProxyCidrs: ['nginx'] }, "at '/trustedProxyCidrs/0'"],
+  [
+    'acquirers that network policies do not let through',
+    inService('card-processing', { egress: [] }),
+    "at '/services/card-processing/egress'",
+  ],
+  [
+    'a directory server that network policies do not let through',
+    inService('threeds', { egress: [] }),
+    "at '/services/threeds/egress'",
+  ],
   ['no callers', { callers: [] }, "at '/callers'"],
   ['a token in place of its hash', { callers: [{ ...caller, tokenSha256: 'secret' }] }, "at '/callers/0/tokenSha256'"],
   ['an unknown kind of caller', { callers: [{ ...caller, kind: 'admin' }] }, "at '/callers/0/kind'"],

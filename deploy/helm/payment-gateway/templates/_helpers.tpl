@@ -226,12 +226,8 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- else if and $simulated (eq $only (ternary "closed-sandbox" "development" (eq $root.Values.profile "production"))) }}
 {{- /* The other port of development, the API reference, is not in the chart. */}}
 {{- if eq (index . 1).to "simulator" }}yes{{ end }}
-{{- else if eq $only "counterparts" }}
-{{- /* In a sandbox the simulator plays them, but for a directory server of its own. */}}
-{{- $hasDirectoryServer := and (eq (index . 2) "threeds") $root.Values.directoryServerUrl }}
-{{- if or (not $simulated) (ne $root.Values.profile "sandbox") $hasDirectoryServer }}yes{{ end }}
-{{- else if eq $only "kms" }}{{ ternary "yes" "" (eq ($root.Values.settings.KEY_PROVIDER | default "settings") "aws-kms") }}
 {{- end -}}
+{{- /* Counterparts and the key service are where `egress` of a service says, and nowhere else. */ -}}
 {{- end }}
 
 {{/* Ports of one end of an edge, as JSON; none: any. (list $ edge) */}}
@@ -269,7 +265,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- end -}}
 {{- end }}
 
-{{/* The spec of a party's NetworkPolicy: what its edges allow, and DNS. (list $ "payout" further-egress) */}}
+{{/* The spec of a party's NetworkPolicy: what its edges allow, and DNS. (list $ "payout" egress-of-values) */}}
 {{- define "gateway.networkPolicy" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
