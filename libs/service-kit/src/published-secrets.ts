@@ -18,6 +18,7 @@ const FINGERPRINTS: ReadonlySet<string> = new Set([
   '2bb80d537b1da3e3',
   '2d711642b726b044',
   '30c952fab122c3f9',
+  '3152e52fdc8439ce',
   '32d5f9c281a2cfc1',
   '3329ea77f371eaf3',
   '34d8f9557511183a',
@@ -36,6 +37,7 @@ const FINGERPRINTS: ReadonlySet<string> = new Set([
   'd186f520030afa4d',
   'd74ff0ee8da3b980',
   'e997d4e68987ded6',
+  'ec9e7fa19ef3968a',
 ]);
 
 const FINGERPRINT_LENGTH = 16;

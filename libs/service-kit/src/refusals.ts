@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { Logger } from './logger';
@@ -37,8 +38,14 @@ export function openRefusals<Kind extends RefusedKind>(
   for (const reason of REFUSAL_REASONS[kind]) counter.inc({ kind, reason }, 0);
   return (reason, from) => {
     counter.inc({ kind, reason });
-    logger.warn(`a ${kind} was refused`, { reason, ...from });
+    logger.warn(`a ${kind} was refused`, { reason, ...from, source: addressIn(from.source) });
   };
+}
+
+/** Behind a proxy the source is what a header says, and that may be anything: a card number, too. */
+function addressIn(source: string): string {
+  const [address = ''] = source.split('%', 1);
+  return isIP(address) === 0 ? 'no address' : address;
 }
 
 const NAME = 'gateway_refusals_total';
