@@ -2,6 +2,7 @@ import type { AccountRecord } from '../../libs/accounts/src/account-record';
 import type { ClockRecord } from '../../libs/accounts/src/sandbox-clocks';
 import type { WebhookSecretsRecord } from '../../libs/accounts/src/webhook-secrets';
 import type { StoredEntry } from '../../libs/audit/src/audit-log';
+import type { StoredNumber } from '../../libs/vault/src/card-numbers';
 import type { StoredCard } from '../../libs/vault/src/card-records';
 import type { StoredCvv } from '../../libs/vault/src/cvvs';
 import type { StoredCheckout } from '../../services/api-edge/src/adapters/mongo/checkouts';
@@ -52,4 +53,5 @@ export interface Documents {
   'threeds.authentications': StoredAuthentication;
   'vault.cards': StoredCard;
   'vault.cvvs': StoredCvv;
+  'vault.numbers': StoredNumber;
 }
