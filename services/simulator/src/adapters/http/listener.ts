@@ -127,7 +127,7 @@ export function createHttpListener(options: {
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<HttpAnswer | undefined> {
     const { method = '' } = incoming;
     const [path = '', search = ''] = (incoming.url ?? '').split('?', 2);
-    const body = readerOf(incoming, options.bodies);
+    const body = readerOf(incoming, response, options.bodies);
     const request = {
       params: {},
       query: new URLSearchParams(search),
@@ -228,13 +228,15 @@ function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Reads the body within the budget of all; throws {@link HttpProblem}. */
-function readerOf(request: IncomingMessage, bodies: BodyReader): () => Promise<Buffer> {
+/** Reads the body within the budget of all, where it counts until the answer has left; throws {@link HttpProblem}. */
+function readerOf(request: IncomingMessage, response: ServerResponse, bodies: BodyReader): () => Promise<Buffer> {
   const source = request.socket.remoteAddress ?? '';
   return async () => {
     const read = await bodies.read(request, { source, limitBytes: BODY_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
-    if ('bytes' in read) return read.bytes;
-    throw new HttpProblem(BODY_FAULTS[read.fault], `body ${read.fault}`);
+    if ('fault' in read) throw new HttpProblem(BODY_FAULTS[read.fault], `body ${read.fault}`);
+    if (response.closed) read.release();
+    else response.once('close', () => read.release());
+    return read.bytes;
   };
 }
 
