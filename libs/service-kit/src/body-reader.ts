@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { sourceKey } from './address-range';
 import { GrowingBuffer } from './growing-buffer';
@@ -219,13 +219,19 @@ export interface ReadBodyOptions {
   refuse(response: Response, fault: Exclude<BodyFault, 'cut-off'>): void;
 }
 
+/** The body counts until the answer has left, or its connection has ended. */
+export function holdUntilAnswered(body: ReadBody, response: ServerResponse): void {
+  if (response.closed) body.release();
+  else response.once('close', () => body.release());
+}
+
 /** Express middleware that reads the body for {@link bytesOf}. It is in the budget until the answer is written. */
 export function readBody(reader: BodyReader, { refuse, ...options }: ReadBodyOptions): RequestHandler {
   return async (request, response, next) => {
     const read = await reader.read(request, { source: request.ip ?? '', ...options });
     if ('bytes' in read) {
-      if (response.closed) return read.release();
-      response.once('close', () => read.release());
+      holdUntilAnswered(read, response);
+      if (response.closed) return;
       request.body = read;
       next();
     } else if (read.fault !== 'cut-off') {

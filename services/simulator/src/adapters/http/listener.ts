@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { RawText } from '@gateway/contracts';
 import type { RenderedPage } from '@gateway/pages';
 import type { BodyFault, BodyReader, CallerKind, InternalAccess, Logger } from '@gateway/service-kit';
-import { assertNever, CALLER_KINDS, isTls, STRICT_TRANSPORT } from '@gateway/service-kit';
+import { assertNever, CALLER_KINDS, holdUntilAnswered, isTls, STRICT_TRANSPORT } from '@gateway/service-kit';
 
 const BODY_MAX_BYTES = 64 * 1024;
 const PAIRS_MAX = 100;
@@ -234,8 +234,7 @@ function readerOf(request: IncomingMessage, response: ServerResponse, bodies: Bo
   return async () => {
     const read = await bodies.read(request, { source, limitBytes: BODY_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
     if ('fault' in read) throw new HttpProblem(BODY_FAULTS[read.fault], `body ${read.fault}`);
-    if (response.closed) read.release();
-    else response.once('close', () => read.release());
+    holdUntilAnswered(read, response);
     return read.bytes;
   };
 }
