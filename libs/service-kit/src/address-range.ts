@@ -61,6 +61,19 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || LOOPBACK.some((range) => rangeContains(range, host));
 }
 
+/** An IPv6 address in an address of the web has them. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
+}
+
+/** IPv6 with a zone. A trusted proxy may pass on anything. */
+const SOURCE_LENGTH_MAX = 64;
+
+/** The client's address of a request; empty for what can be none. */
+export function sourceOf({ ip = '' }: { readonly ip?: string | undefined }): string {
+  return ip.length <= SOURCE_LENGTH_MAX ? ip : '';
+}
+
 /** The source of a request: an IPv4 address, or an IPv6 network of 64 bits. */
 export function sourceKey(source: string): string {
   const address = parseAddress(source);

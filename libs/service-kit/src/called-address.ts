@@ -1,6 +1,6 @@
 import type { StringOptions, TSchema, TString } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { isLoopback } from './address-range';
+import { isLoopback, withoutBrackets } from './address-range';
 import type { ProductionRule } from './production';
 
 /** Marks a setting whose value is an address that this process calls. */
@@ -44,7 +44,7 @@ export function developmentAddressRules(settings: Readonly<Record<string, TSchem
 
 function isHttpsOrHere(address: string): boolean {
   const url = URL.parse(address);
-  return url !== null && (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
+  return url !== null && (url.protocol === 'https:' || isLoopback(withoutBrackets(url.hostname)));
 }
 
 function namesOf(settings: Readonly<Record<string, TSchema>>, kinds: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-import { isLoopback } from './address-range';
+import { isLoopback, withoutBrackets } from './address-range';
 import type { KafkaConfig, MongoConfig } from './config';
 import type { ProductionRule } from './production';
 
@@ -52,12 +52,5 @@ function partsOf(uri: string) {
 
 /** @param hosts `host:port,host:port` */
 function areLoopback(hosts: string): boolean {
-  return hosts.split(',').every((host) =>
-    isLoopback(
-      host
-        .trim()
-        .replace(/:\d+$/, '')
-        .replace(/^\[|\]$/g, ''),
-    ),
-  );
+  return hosts.split(',').every((host) => isLoopback(withoutBrackets(host.trim().replace(/:\d+$/, ''))));
 }

@@ -13,6 +13,7 @@ import {
   readBody,
   strictTransport,
   traceRequest,
+  sourceOf,
 } from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
@@ -20,7 +21,7 @@ import type { PageAnswer, SubmittedForm } from '../../application/checkout-page'
 import type { Checkout } from '../../application/ports';
 import { parseFormBody } from '../../domain/body';
 import * as view from './checkout-views';
-import { FORM, headerOf, isOver, mediaTypeOf, sourceOf } from './requests';
+import { FORM, headerOf, isOver, mediaTypeOf } from './requests';
 
 const BODY_BYTES_MAX = 16 * 1024;
 /** 16 bytes in base64url. */

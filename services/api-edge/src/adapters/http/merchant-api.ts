@@ -15,6 +15,7 @@ import {
   replaceBody,
   strictTransport,
   traceRequest,
+  sourceOf,
 } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
@@ -25,7 +26,7 @@ import { failure, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { createRefusalPace } from './refusal-pace';
-import { FORM, headerOf, isOver, mediaTypeOf, sourceOf } from './requests';
+import { FORM, headerOf, isOver, mediaTypeOf } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
 

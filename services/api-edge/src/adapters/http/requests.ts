@@ -17,14 +17,6 @@ export function headerOf(request: Request, name: string): RawText | undefined {
   return rawText(request.get(name));
 }
 
-/** IPv6 with a zone. A trusted proxy may pass on anything. */
-const ADDRESS_LENGTH_MAX = 64;
-
-/** The client's address; empty for what can be none. */
-export function sourceOf(request: Request): string {
-  return rawText(request.ip)?.within(ADDRESS_LENGTH_MAX) ?? '';
-}
-
 /**
  * True if an error comes too late for an answer: one is on its way, or the client is gone. A request whose body was
  * read counts as destroyed, which says nothing about its client.

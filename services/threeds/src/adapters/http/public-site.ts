@@ -8,7 +8,7 @@ import { RawText, rawText } from '@gateway/contracts';
 import type { Locale } from '@gateway/pages';
 import { localeFor } from '@gateway/pages';
 import type { BodyFault, BodyReader, Logger, RefusalReason, Refuse } from '@gateway/service-kit';
-import { bytesOf, isRetryable, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
+import { bytesOf, isRetryable, readBody, sourceOf, strictTransport, traceRequest } from '@gateway/service-kit';
 import { retryableWhenTransient } from '@gateway/mongo';
 import type { Problem, Turn } from '../../application/browser';
 import { comeBack, lookForResult, openPage } from '../../application/browser';
@@ -49,8 +49,6 @@ const TERM_URL_LENGTH_MAX = 2_048;
 const REFERENCE_LENGTH_MAX = 20;
 const TOO_MANY_REQUESTS = 429;
 const RETRY_AFTER_SECONDS = 2;
-/** IPv6 with a zone. */
-const ADDRESS_LENGTH_MAX = 64;
 /** From the head of a request to the end of its body. */
 export const BODY_TIMEOUT_MS = 10_000;
 /** Concurrent requests, counted once their bodies have arrived; further ones are refused. */
@@ -141,11 +139,6 @@ function noteRefusal(response: Response, reason: RefusalReason<'page'>): void {
   (response.locals as Locals).refuse(reason);
 }
 
-/** A trusted proxy may pass on anything. */
-function sourceOf(request: Request): string {
-  return rawText(request.ip)?.within(ADDRESS_LENGTH_MAX) ?? '';
-}
-
 /** The address of a page is a secret, so spans have the route. */
 function routeOf(path: string): string | undefined {
   if (path === RESULTS_PATH || path === NOTIFICATION_PATH) return path;
@@ -156,7 +149,7 @@ function routeOf(path: string): string | undefined {
 function keepPaceOf(pace: SourcePace): RequestHandler {
   return async (request, response, next) => {
     request.resume();
-    if (await pace.take(request.ip ?? '')) return next();
+    if (await pace.take(sourceOf(request))) return next();
     response.set('Retry-After', String(RETRY_AFTER_SECONDS));
     sendPage(response, messagePage(localeOf(response), TOO_MANY_REQUESTS, 'busy'));
   };
@@ -188,7 +181,7 @@ function readForm(bodies: BodyReader): RequestHandler {
 function requireSignature(messageKey: Secret<Buffer>, pace: SourcePace): RequestHandler {
   return async (request, response, next) => {
     if (isSigned(bytesOf(request), rawText(request.get(SIGNATURE_HEADER)), messageKey)) return next();
-    await pace.take(request.ip ?? '');
+    await pace.take(sourceOf(request));
     noteRefusal(response, 'wrong-signature');
     sendResult(response, notSigned());
   };
