@@ -156,12 +156,8 @@ test('a return is in the listing, and the status stays', async () => {
   const { reference } = await demo.pay(callbackUrl());
   expect(await demo.ended({ reference })).toMatchObject({ status: 'SUCCESS', code: 0 });
   await merchant.callbackOf(reference);
-  const simulator = system.env['SIMULATOR_URL'] ?? '';
-  const returned = await fetch(`${simulator}/bank/v1/payouts/${String(reference)}/return`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ reasonCode: 'AC04' }),
-  });
+  const returning = `/bank/v1/payouts/${String(reference)}/return`;
+  const returned = await system.counterparts.post(returning, { reasonCode: 'AC04' });
   expect(returned.status).toBe(200);
   const record = await until('the return', async () => {
     const found = await listed(reference);

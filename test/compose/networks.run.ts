@@ -6,6 +6,8 @@ import { openProject } from './project';
 
 if (composed === undefined) throw new Error('run these with npm run test:compose');
 const project: Project = openProject(composed);
+/** Edges that this system does not have, though it has their networks. */
+const elsewhere = composed.name === 'production' ? 'development' : 'closed-sandbox';
 
 /** Connects to every `address/port` of its arguments, some at once, and prints those that accept. */
 const PROBE = `printf '%s\\n' "$@" | xargs -P 24 -I{} timeout 3 bash -c '(exec 3<>/dev/tcp/{}) 2>/dev/null && echo {}' || true`;
@@ -42,6 +44,7 @@ function declared(): string[] {
   return running.flatMap((target) =>
     edges
       .filter(({ to, network }) => to === partyOf(target.service) && network in target.addresses)
+      .filter(({ only }) => only !== elsewhere)
       .flatMap(({ from, port, network }) =>
         othersOf(target)
           .filter((source) => network in source.addresses)

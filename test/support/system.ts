@@ -32,7 +32,7 @@ import { settings as threedsSettings } from '../../services/threeds/src/config';
 import type { Addresses, Space } from '@gateway/testing';
 import { accountKeysOf, environmentOf, failTest, openSpace, silentLogger } from '@gateway/testing';
 import type { TestAccounts } from './composed-system';
-import { composed, composedSystem, fromEnvironment } from './composed-system';
+import { composed, composedSystem, fromEnvironment, ledgerOf, openCounterparts } from './composed-system';
 import { checkTopics } from './documented-topics';
 import { freePort } from './free-port';
 
@@ -63,6 +63,8 @@ export interface System {
   readonly env: Record<string, string>;
   readonly accounts: OpenAccounts;
   readonly http: AxiosInstance;
+  /** The simulated acquirers and banks, as an operator of theirs reaches them. */
+  readonly counterparts: AxiosInstance;
   readonly simulator: Simulator;
   /** The edge that `http` and `send` use. */
   readonly edge: ApiEdge;
@@ -219,13 +221,14 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   if (options.withPayouts === true) await startPayouts();
   const edge = await startEdge({ PORT: String(edgePort) });
   const http = clientOf(edge.ports.api);
-  const ledger = createHttpClient({ baseUrl: simulatorUrl, timeoutMs: 5_000 });
+  const counterparts = openCounterparts(simulatorUrl);
 
   return {
     space,
     env,
     accounts,
     http,
+    counterparts,
     simulator,
     edge,
     startEdge,
@@ -241,10 +244,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
       return start(services.callbackDispatcher, callbackDispatcherSettings, create, own, sources);
     },
     send: (fields, headers = {}) => post(http, fields, headers),
-    async ledger(reference) {
-      const { data } = await ledger.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });
-      return data.entries;
-    },
+    ledger: (reference) => ledgerOf(counterparts, reference),
     async metrics() {
       const pages = [simulator, ...started].map(
         async ({ ports }) => (await clientOf(ports.ops).get<string>('/metrics')).data,
