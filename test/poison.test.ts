@@ -1,5 +1,6 @@
-import { deadLetterTopicOf, topicOf } from '@gateway/messaging';
-import { kafkaOf, until } from '@gateway/testing';
+import type { TopicName } from '@gateway/contracts';
+import { createDeadLetters, deadLetterTopicOf, topicOf } from '@gateway/messaging';
+import { kafkaOf, startPublisher, until } from '@gateway/testing';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
@@ -32,16 +33,27 @@ async function deadLetterTypes(): Promise<(string | undefined)[]> {
 const deadLetteredCharges = async (): Promise<number> =>
   (await deadLetterTypes()).filter((type) => type === 'ChargeCard').length;
 
-/** Number of uncommitted commands. */
-async function commandLag(): Promise<number> {
-  const topic = topicOf(system.space.topicPrefix, 'cardCommands');
+/** How many messages of a topic card-processing has committed, and how many there are. */
+async function progressOn(name: TopicName): Promise<{ committed: number; size: number }> {
+  const topic = topicOf(system.space.topicPrefix, name);
   const admin = kafkaOf(system.space).admin();
   await admin.connect();
   const [group] = await admin.fetchOffsets({ groupId: `${system.space.topicPrefix}card-processing`, topics: [topic] });
   const ends = await admin.fetchTopicOffsets(topic);
   await admin.disconnect();
-  const committed = new Map(group?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-  return ends.reduce((sum, { partition, high }) => sum + Number(high) - Math.max(0, committed.get(partition) ?? 0), 0);
+  const offsets = (group?.partitions ?? []).map(({ offset }) => Math.max(0, Number(offset)));
+  return {
+    committed: offsets.reduce((sum, offset) => sum + offset, 0),
+    size: ends.reduce((sum, { high }) => sum + Number(high), 0),
+  };
+}
+
+const committed = async (name: TopicName): Promise<number> => (await progressOn(name)).committed;
+
+/** Number of uncommitted commands. */
+async function commandLag(): Promise<number> {
+  const progress = await progressOn('cardCommands');
+  return progress.size - progress.committed;
 }
 
 async function neighbours(): Promise<void> {
@@ -82,4 +94,23 @@ test('the watermark passes a payment whose outcome cannot be recorded', async ()
   expect(await deadLetteredCharges()).toBeGreaterThan(before);
   await storage.refuse('cards', 'payments', { $expr: false });
   expect((await answer).data).toMatchObject({ status: 'error' });
+});
+
+test('a replayed command is handled by its own reader, and changes nothing that is on record', async () => {
+  const publisher = await startPublisher(system.space, 'dlq');
+  const { topicPrefix } = system.space;
+  const deadLetters = createDeadLetters({ kafka: kafkaOf(system.space), topicPrefix, publisher });
+  const letters = await deadLetters.list({ limit: 10 });
+  const letter = letters.at(-1);
+  if (letter?.value === undefined) throw new Error('there is no dead letter');
+  const { transactionUniqueId } = JSON.parse(letter.value) as { transactionUniqueId: string };
+  const poison = { transaction_unique_id: transactionUniqueId };
+  const [recorded, commands] = [await statusOf(poison), await committed('cardCommands')];
+  expect(recorded).toMatchObject({ status: 'ERROR', code: 3000 });
+  await deadLetters.replay({ ...letter, offset: Number(letter.offset), requestedBy: 'operator' });
+  await until('the request is handled', async () => ((await committed('deadLetterReplays')) === 1 ? true : undefined));
+  expect(await statusOf(poison)).toEqual(recorded);
+  expect(await committed('cardCommands')).toBe(commands);
+  expect(await deadLetters.list({ limit: 10 })).toEqual(letters);
+  await publisher.stop();
 });

@@ -5,16 +5,16 @@ import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatter
 import { openAccounts } from '@gateway/accounts';
 import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
 import {
-  AnnounceOutcome,
   commandLines,
   InitiatePayout,
   outsideReaders,
+  ReplayRequested,
   services,
   TEST_CARDS,
   topics,
 } from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
-import { createPublisher, createTopics, createWorker, on, topicOf } from '@gateway/messaging';
+import { createPublisher, createTopics, createWorker, deadLetterTopicOf, on, topicOf } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
 import type { SecuredServers, Space } from '@gateway/testing';
@@ -205,7 +205,9 @@ describe('with a user of its own at each server, every service does its part', (
       const ends = await admin.fetchTopicOffsets(nameOf(topic));
       expect([topic, ends.reduce((sum, { high }) => sum + Number(high), 0)]).not.toEqual([topic, 0]);
     }
-    for (const { name, consumes } of onKafka.filter((service) => service !== services.apiEdge)) {
+    for (const { name, consumes: all } of onKafka.filter((service) => service !== services.apiEdge)) {
+      // Nobody has asked for a replay yet.
+      const consumes = all.filter((topic) => topic !== 'deadLetterReplays');
       const groupId = space.topicPrefix + name;
       await until(`${name} has committed on all its topics`, async () => {
         const found = await admin.fetchOffsets({ groupId, topics: consumes.map(nameOf) });
@@ -238,6 +240,12 @@ describe('with a user of its own at each server, every service does its part', (
     });
     const [topic = '', partition = '', offset = ''] = letters[0]?.split('\t') ?? [];
     expect(await run(runDeadLetterCli, 'dlq', ['replay', topic, partition, offset])).toMatchObject({ exitCode: 0 });
+    // It is as broken as before, so its readers dead-letter it again.
+    await until('the newest is handled again', async () => {
+      const { lines } = await run(runDeadLetterCli, 'dlq', ['list', '--topic', topic]);
+      const again = lines.length > 1 ? lines[0]?.split('\t')[2] : undefined;
+      return Number(again) > Number(offset) || undefined;
+    });
   });
 
   test('a reader outside reads all events, in its own group', async () => {
@@ -361,6 +369,23 @@ describe('Kafka refuses', () => {
     expect(refused?.split(', ').sort()).toEqual(writtenTopics(space.topicPrefix, foreign).sort());
   });
 
+  test('to let `dlq` write any topic but that of its requests', async () => {
+    const foreign = everyTopic.filter((topic) => topic !== 'deadLetterReplays');
+    const error: unknown = await connectTo(clientAs('dlq'), producing(...foreign)).catch((reason: unknown) => reason);
+    for (const topic of foreign) expect((error as Error).message).toContain(nameOf(topic));
+    // It may read these, so it sees them.
+    const letters = foreign
+      .map((topic) => deadLetterTopicOf(space.topicPrefix, topic))
+      .filter((name) => name !== undefined);
+    const publisher = publisherOn(clientAs('dlq'), { consumes: foreign, produces: [] }, { publishTimeoutMs: 1_000 });
+    await publisher.start();
+    for (const topic of letters) {
+      const forged = publisher.publishRaw({ topic, key: 'K', value: null, headers: {} });
+      await expect(forged).rejects.toThrow('TOPIC_AUTHORIZATION_FAILED');
+    }
+    await publisher.stop();
+  });
+
   test('to write what a user may only read', async () => {
     const publisher = publisherOn(clientAs(PAYOUT), producing('payoutCommands'), { publishTimeoutMs: 1_000 });
     await publisher.start();
@@ -385,7 +410,7 @@ describe('Kafka refuses', () => {
     const reader = consume(
       'dlq',
       'dead-letters-test',
-      on(AnnounceOutcome, async () => undefined),
+      on(ReplayRequested, async () => undefined),
     );
     await reader.start();
     expect(await until('the reader ends', () => failures[0]?.message)).toContain('Topic authorization failed');
@@ -473,7 +498,7 @@ test('the doctor looks with rights of its own, and says which right a user lacks
   const healthy = await examine();
   for (const check of ['groups', 'topics', 'access', 'indexes', 'keys', 'certificates'])
     expect(healthy).toMatch(new RegExp(`^ok +${check} `, 'm'));
-  const topic = nameOf('cardCommands');
+  const topic = nameOf('deadLetterReplays');
   await admin.deleteAcls({
     filters: [
       {

@@ -22,6 +22,7 @@ export * from './payout-messages';
 export * from './queries';
 export * from './raw-text';
 export * from './references';
+export * from './replay-messages';
 export * from './replies';
 export * from './response-codes';
 export * from './ports';

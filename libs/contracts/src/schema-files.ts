@@ -3,6 +3,7 @@ import { AnnounceOutcome, cardCommands, EndCheckout, ExpireAuthorization } from 
 import { cardEvents } from './card-events';
 import type { MessageDeclaration } from './message';
 import { payoutCommands, payoutEvents } from './payout-messages';
+import { ReplayRequested } from './replay-messages';
 import { OperationReplied } from './replies';
 import { ADVICE, adviceOfCode, cardholderTextOfCode, RESPONSE_CODES, responseCodes } from './response-codes';
 import { threedsCommands, threedsEvents } from './threeds-messages';
@@ -23,6 +24,7 @@ export const messages: readonly MessageDeclaration[] = [
   ...Object.values(callbackEvents),
   OperationReplied,
   CvvKeyIssued,
+  ReplayRequested,
 ];
 
 /** JSON Schema files of all message types, for readers of the topics: file name to content. */

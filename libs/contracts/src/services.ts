@@ -15,7 +15,7 @@ export interface ServiceDeclaration {
   readonly name: string;
   /** Its own database, without prefix. */
   readonly database: string;
-  /** Topics that it reads in its group. It writes their dead letters. */
+  /** Topics that it reads in its group. It writes their dead letters, and reads them again for `deadLetterReplays`. */
   readonly consumes: readonly TopicName[];
   readonly produces: readonly TopicName[];
   /** Topics that each replica reads as a whole, in groups of its own whose names begin with the service's and a dot. */
@@ -122,7 +122,7 @@ export const services = {
   cardProcessing: {
     name: 'card-processing',
     database: 'cards',
-    consumes: ['cardCommands', 'cardExpiries', 'threedsEvents'],
+    consumes: ['cardCommands', 'cardExpiries', 'threedsEvents', 'deadLetterReplays'],
     produces: ['cardEvents', 'threedsCommands', 'gatewayReplies'],
     reads: ['cvvKeys'],
     shares: {
@@ -137,21 +137,21 @@ export const services = {
   threeds: {
     name: 'threeds',
     database: 'threeds',
-    consumes: ['threedsCommands'],
+    consumes: ['threedsCommands', 'deadLetterReplays'],
     produces: ['threedsEvents'],
     shares: { ...followAccounts, vault: { cards: ['find', 'update'] } },
   },
   payout: {
     name: 'payout',
     database: 'payouts',
-    consumes: ['payoutCommands'],
+    consumes: ['payoutCommands', 'deadLetterReplays'],
     produces: ['payoutEvents'],
     shares: { ...readAccounts, ...writeAudit },
   },
   authExpiry: {
     name: 'auth-expiry',
     database: 'expiry',
-    consumes: ['cardEvents'],
+    consumes: ['cardEvents', 'deadLetterReplays'],
     produces: ['cardExpiries'],
     watches: { groupId: 'card-processing', topics: ['cardCommands', 'cardExpiries'] },
     shares: {},
@@ -159,7 +159,7 @@ export const services = {
   callbackDispatcher: {
     name: 'callback-dispatcher',
     database: 'callbacks',
-    consumes: ['cardEvents', 'payoutEvents'],
+    consumes: ['cardEvents', 'payoutEvents', 'deadLetterReplays'],
     produces: ['callbackEvents'],
     // The only service that may read the secrets of callbacks.
     shares: { accounts: { ...followAccounts.accounts, webhookSecrets: ['find'] }, ...keepAudit },

@@ -78,6 +78,16 @@ export const topics = {
     retentionMs: HOUR_MS / 6,
     description: 'Outcomes for the api-edge replica that waits for them',
   },
+  /**
+   * The operators' command line writes it. It has no dead letters: what cannot be replayed is in its dead-letter topic
+   * already (ADR 0082).
+   */
+  deadLetterReplays: {
+    name: 'dead-letter.replays.v1',
+    key: 'deadLetters',
+    retentionMs: 7 * DAY_MS,
+    description: 'Dead letters to handle again: where they are, not what they say',
+  },
   /** A key is used for 5 minutes, and what it encrypted may be read for 20 more (ADR 0042). */
   cvvKeys: {
     name: 'cvv.keys.v1',

@@ -4,7 +4,7 @@ import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
 import { outsideReaders, services, topics } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 import { DEAD_LETTER_GROUPS } from './dead-letters';
-import { writtenTopics } from './topic-use';
+import { deadLettersOf, writtenTopics } from './topic-use';
 import { deadLetterTopics, topicName, topicOf, withAdmin } from './topics';
 
 export type Operation = 'read' | 'write' | 'describe' | 'describeConfigs' | 'create' | 'alter' | 'alterConfigs';
@@ -41,6 +41,7 @@ function serviceAccess(prefix: string | undefined, service: ServiceDeclaration):
     ...on('group', 'read', consumes.length > 0 ? [group] : []),
     ...on('group', 'read', reads.length > 0 ? [`${group}.*`] : []),
     ...on('topic', 'read', topicsOf([...consumes, ...reads])),
+    ...on('topic', 'read', consumes.includes('deadLetterReplays') ? deadLettersOf(prefix, consumes) : []),
     ...on('topic', 'write', writtenTopics(prefix, service)),
     ...on(
       'group',
@@ -51,14 +52,18 @@ function serviceAccess(prefix: string | undefined, service: ServiceDeclaration):
   ];
 }
 
-/** `npm run dlq`: reads dead letters, and publishes them again where they came from. */
+/** `npm run dlq`: reads dead letters, and asks their readers to handle them again. It writes to no other topic (ADR 0082). */
 function deadLetterAccess(prefix: string | undefined): Access[] {
-  const names = [...deadLetterTopics(prefix)];
   const user = 'dlq';
   return [
     { user, operation: 'read', resource: 'group', name: `${topicName(prefix, DEAD_LETTER_GROUPS)}*` },
-    ...names.map(([name]): Access => ({ user, operation: 'read', resource: 'topic', name })),
-    ...names.map(([, name]): Access => ({ user, operation: 'write', resource: 'topic', name })),
+    ...[...deadLetterTopics(prefix).keys()].map((name): Access => ({
+      user,
+      operation: 'read',
+      resource: 'topic',
+      name,
+    })),
+    { user, operation: 'write', resource: 'topic', name: topicOf(prefix, 'deadLetterReplays') },
   ];
 }
 

@@ -1,12 +1,13 @@
 import type net from 'node:net';
-import type { ISocketFactory, Mechanism, Message, PartitionMetadata } from 'kafkajs';
+import type { ISocketFactory, KafkaMessage, Mechanism, Message, PartitionMetadata } from 'kafkajs';
 import Broker from 'kafkajs/src/broker';
 import type { InnerLogger } from 'kafkajs/src/network/connectionPool';
 import ConnectionPool from 'kafkajs/src/network/connectionPool';
 import { requests } from 'kafkajs/src/protocol/requests';
 import apiKeys from 'kafkajs/src/protocol/requests/apiKeys';
 import { messageOf, RetryableError } from '@gateway/service-kit';
-import { isRefusal, KafkaAccessError } from './access';
+import { accessError, isRefusal, KafkaAccessError, TOPIC_REFUSED } from './access';
+import { errorName } from './produce-failures';
 import { produceRequest } from './quick-produce';
 import type { ScramAnswer, ScramUser } from './scram-request';
 import { alterScramUsers } from './scram-request';
@@ -77,6 +78,12 @@ export interface BrokerLink {
    */
   timestampAt(position: PartitionPosition, timeoutMs: number): Promise<number | undefined>;
   /**
+   * The message at exactly this offset; undefined if there is none. Reads one record batch.
+   *
+   * @throws LinkError, also if this broker does not lead the partition
+   */
+  messageAt(position: PartitionPosition, timeoutMs: number): Promise<KafkaMessage | undefined>;
+  /**
    * The newest version of a request that the broker knows; undefined if it knows none.
    *
    * @throws LinkError
@@ -134,13 +141,15 @@ interface FetchResponse {
     readonly partitions: readonly {
       readonly errorCode: number;
       /** The batch with the offset, so it may begin before it. */
-      readonly messages: readonly { readonly offset: string; readonly timestamp: string }[];
+      readonly messages: readonly KafkaMessage[];
     }[];
   }[];
 }
 
 /** Kafka always returns the first batch of a request whole, and with this limit nothing else. */
 const ONE_BATCH = 1;
+/** Kafka's code for an offset below or above what a partition has. */
+const OFFSET_OUT_OF_RANGE = 1;
 
 /**
  * kafkajs' connection and protocol without its cluster. `Broker.produce` and `Broker.metadata` discard the whole response
@@ -197,6 +206,15 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
     socket?.destroy(new Error('closed'));
   }
 
+  /** The record batch with the offset. */
+  async function batchAt({ topic, partition, offset }: PartitionPosition, timeoutMs: number) {
+    const partitions = [{ partition, fetchOffset: String(offset), maxBytes: ONE_BATCH }];
+    const args = { maxWaitTime: 0, minBytes: ONE_BATCH, maxBytes: ONE_BATCH, topics: [{ topic, partitions }] };
+    const { responses } = await ask<FetchResponse>('Fetch', args, timeoutMs);
+    const { errorCode = 0, messages = [] } = responses[0]?.partitions[0] ?? {};
+    return { errorCode, messages };
+  }
+
   return {
     usable: () => !closed && (!connected || connectionPool.isConnected()),
     close,
@@ -216,13 +234,18 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
       await ask('Metadata', { topics: [], allowAutoTopicCreation: false }, timeoutMs);
       return broker.versions?.[apiKey]?.maxVersion;
     },
-    async timestampAt({ topic, partition, offset }, timeoutMs) {
-      const partitions = [{ partition, fetchOffset: String(offset), maxBytes: ONE_BATCH }];
-      const args = { maxWaitTime: 0, minBytes: ONE_BATCH, maxBytes: ONE_BATCH, topics: [{ topic, partitions }] };
-      const { responses } = await ask<FetchResponse>('Fetch', args, timeoutMs);
-      const messages = responses[0]?.partitions[0]?.messages ?? [];
-      const first = messages.find((message) => Number(message.offset) >= offset);
+    async timestampAt(position, timeoutMs) {
+      const { messages } = await batchAt(position, timeoutMs);
+      const first = messages.find((message) => Number(message.offset) >= position.offset);
       return first && Number(first.timestamp);
+    },
+    async messageAt(position, timeoutMs) {
+      const { errorCode, messages } = await batchAt(position, timeoutMs);
+      const { topic, partition, offset } = position;
+      if (errorCode === TOPIC_REFUSED) throw accessError(`This process may not read ${topic}`);
+      if (errorCode !== 0 && errorCode !== OFFSET_OUT_OF_RANGE)
+        throw new LinkError(`${topic} ${partition} ${offset} cannot be read: ${errorName(errorCode)}`);
+      return messages.find((message) => Number(message.offset) === offset);
     },
   };
 }

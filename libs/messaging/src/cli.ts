@@ -1,4 +1,4 @@
-import { recordCommand } from '@gateway/audit';
+import { commandLineOperator, recordCommand } from '@gateway/audit';
 import type { Print } from '@gateway/service-kit';
 import { createMetrics, runCommandLine } from '@gateway/service-kit';
 import type { DeadLetter, DeadLetters } from './dead-letters';
@@ -7,16 +7,14 @@ import type { KafkaCommandContext } from './kafka-commands';
 import { runKafkaCommand, SETTINGS_USAGE } from './kafka-commands';
 import { createPublisher } from './publisher';
 import type { TopicUse } from './topic-use';
-import { topicsWithDeadLetters } from './topics';
 
 const DEFAULT_LIMIT = 50;
 const USAGE = `usage: npm run dlq -- list [--topic TOPIC] [--limit N]      newest first, at most ${MAX_LISTED}; ${DEFAULT_LIMIT} unless given
        npm run dlq -- show TOPIC PARTITION OFFSET         one message with all headers
-       npm run dlq -- replay TOPIC PARTITION OFFSET       publishes the original to its topic again
+       npm run dlq -- replay TOPIC PARTITION OFFSET       asks the services that read its original topic to handle it again
 ${SETTINGS_USAGE}`;
 
-/** Dead letters are published again to the topics that have them. */
-const REPLAYED: TopicUse = { consumes: [], produces: topicsWithDeadLetters };
+const REPLAYS: TopicUse = { consumes: [], produces: ['deadLetterReplays'] };
 
 type Command =
   | { name: 'list'; limit: number; topic?: string }
@@ -57,7 +55,7 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: P
 async function execute(command: Command, context: KafkaCommandContext): Promise<void> {
   const { kafka, topicPrefix, logger } = context;
   const metrics = createMetrics('dlq', { processFigures: false });
-  const publisher = createPublisher({ kafka, source: 'dlq', topicPrefix, uses: REPLAYED, metrics, logger });
+  const publisher = createPublisher({ kafka, source: 'dlq', topicPrefix, uses: REPLAYS, metrics, logger });
   try {
     await publisher.start();
     await answer(command, createDeadLetters({ kafka, topicPrefix, publisher }), context);
@@ -90,13 +88,11 @@ async function answer(
     return;
   }
   const letter = await letters.show(topic, partition, offset);
-  const origin = await recordCommand(
-    env,
-    { action: 'dead-letter.replay', subject, before: { type: letter.type } },
-    () => letters.replay(topic, partition, offset),
-    (replayedTo) => ({ topic: replayedTo }),
+  const { name: requestedBy } = commandLineOperator(env);
+  await recordCommand(env, { action: 'dead-letter.replay', subject, before: { type: letter.type } }, () =>
+    letters.replay({ topic, partition, offset, requestedBy }),
   );
-  print(`published again to ${origin}`);
+  print('requested; the services that read its original topic handle it again, and log it');
 }
 
 function lineOf({ topic, partition, offset, time, type, subject, reason }: DeadLetter): string {

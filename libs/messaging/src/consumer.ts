@@ -13,6 +13,7 @@ import type { MessageHandler } from './message-handler';
 import { workerMetrics } from './metrics';
 import { createOffsetCommits } from './offset-commits';
 import type { Publisher } from './publisher';
+import { createReplayedLetters } from './replayed-letters';
 import { deadLetterTopicOf, topicName, topicOf } from './topics';
 import { within } from './within';
 import { createWorkQueue } from './work-queue';
@@ -38,6 +39,8 @@ export interface WorkerOptions {
   topicPrefix?: string;
   /** One per message type. Their topics are consumed. */
   handlers: readonly MessageHandler[];
+  /** Also handles dead letters of its topics again when an operator asks for it. */
+  replays?: boolean;
   /** What to do with types without a handler. A reader of events may skip them; the owner of commands must not. */
   otherTypes?: 'dead-letter' | 'skip';
   /** Takes the dead letters. Stop it after the worker. */
@@ -83,6 +86,11 @@ export function createWorker(options: WorkerOptions): Worker {
   const topics = new Map<string, TopicName>(
     handlers.map(({ declaration: { topic } }) => [topicOf(topicPrefix, topic), topic]),
   );
+  const replays =
+    options.replays === true
+      ? createReplayedLetters({ links: kafka.links, topicPrefix, topics: [...topics.values()] })
+      : undefined;
+  if (replays !== undefined) topics.set(topicOf(topicPrefix, 'deadLetterReplays'), 'deadLetterReplays');
 
   let stopping = false;
   let fatal = false;
@@ -100,6 +108,7 @@ export function createWorker(options: WorkerOptions): Worker {
     run: createMessageAttempts({
       handlers,
       topics,
+      replays,
       otherTypes,
       deadLetter: createDeadLetterPath({
         publisher,
@@ -212,6 +221,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await commits.commit(queue.uncommitted());
       await member.stop();
       await health.stop();
+      replays?.close();
     },
     ready: () => member.present() && !fatal && !stopping,
     held: () => queue.held(),

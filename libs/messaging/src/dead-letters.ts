@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
+import { ReplayRequested } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 import type { Envelope } from './envelope';
 import { headerOf, isPresent } from './envelope';
@@ -46,6 +47,19 @@ export function deadLetterFrom(rejected: RejectedMessage & { deadLetters: string
   };
 }
 
+/** The message that became a dead letter, and where it was in its topic. @param origin header `replayed_from` */
+export function originalOf(
+  letter: KafkaMessage,
+  origin: string,
+): { readonly partition: number; readonly message: KafkaMessage } {
+  const partition = Number(headerOf(letter.headers, 'dlq_partition') ?? 0);
+  const offset = headerOf(letter.headers, 'dlq_offset') ?? letter.offset;
+  const own = Object.entries(presentHeaders(letter.headers)).filter(([name]) => !name.startsWith(PREFIX));
+  const headers = { ...Object.fromEntries(own), [REPLAYED_FROM]: origin };
+  const { key, value, timestamp, attributes } = letter;
+  return { partition, message: { key, value, timestamp, attributes, offset, headers } };
+}
+
 /** Without those that are null, which other producers may send and our publisher refuses. */
 function presentHeaders(headers: IHeaders = {}): RawMessage['headers'] {
   const present: RawMessage['headers'] = {};
@@ -72,13 +86,25 @@ export interface DeadLetter {
   readonly value: string | undefined;
 }
 
+/** Where a dead letter is. */
+export interface Coordinates {
+  /** Full name of the dead-letter topic. */
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
 export interface DeadLetters {
   /** The newest messages of one topic or of all, newest first. */
   list(query: { limit: number; topic?: string }): Promise<DeadLetter[]>;
   /** @throws Error if there is no such message. */
   show(topic: string, partition: number, offset: number): Promise<DeadLetter>;
-  /** Publishes the original to its topic again, with header `replayed_from`. Returns the topic. */
-  replay(topic: string, partition: number, offset: number): Promise<string>;
+  /**
+   * Asks the services that read the letter's original topic to handle it again. They do so when they next run.
+   *
+   * @throws Error if there is no such message
+   */
+  replay(letter: Coordinates & { requestedBy: string }): Promise<void>;
 }
 
 /** Offsets from `from` to below `to`. */
@@ -104,7 +130,7 @@ const FETCH_WAIT_MS = 100;
 export function createDeadLetters(options: {
   kafka: KafkaClient;
   topicPrefix?: string;
-  publisher: Pick<Publisher, 'publishRaw'>;
+  publisher: Pick<Publisher, 'publish'>;
 }): DeadLetters {
   const { kafka, publisher } = options;
   const origins = deadLetterTopics(options.topicPrefix);
@@ -146,17 +172,10 @@ export function createDeadLetters(options: {
     async show(topic, partition, offset) {
       return describe(await find(topic, partition, offset));
     },
-    async replay(topic, partition, offset) {
-      const origin = originOf(topic);
-      const { key, value, headers } = (await find(topic, partition, offset)).message;
-      const original = Object.entries(presentHeaders(headers)).filter(([name]) => !name.startsWith(PREFIX));
-      await publisher.publishRaw({
-        topic: origin,
-        key,
-        value,
-        headers: { ...Object.fromEntries(original), [REPLAYED_FROM]: `${topic}/${partition}/${offset}` },
-      });
-      return origin;
+    async replay({ topic, partition, offset, requestedBy }) {
+      await find(topic, partition, offset);
+      const data = { deadLetters: topic.slice(options.topicPrefix?.length ?? 0), partition, offset, requestedBy };
+      await publisher.publish({ declaration: ReplayRequested, data, key: data.deadLetters });
     },
   };
 }

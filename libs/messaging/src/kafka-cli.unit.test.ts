@@ -44,11 +44,25 @@ test('acls lists what the users need, without asking a broker', async () => {
   expect(printed.filter((line) => line.startsWith('User:payout\t'))).toEqual([
     'User:payout\tread\tgroup\tlive.payout',
     'User:payout\tread\ttopic\tlive.payout.commands.v1',
+    'User:payout\tread\ttopic\tlive.dead-letter.replays.v1',
+    'User:payout\tread\ttopic\tlive.payout.commands.dlq.v1',
     'User:payout\twrite\ttopic\tlive.payout.events.v1',
     'User:payout\twrite\ttopic\tlive.payout.commands.dlq.v1',
   ]);
   expect(printed).toContain('User:auth-expiry\tdescribe\tgroup\tlive.card-processing');
   expect(printed).toContain('User:dlq\tread\tgroup\tlive.dead-letters-*');
+});
+
+test.each([
+  ['card.commands.v1', ['api-edge']],
+  ['payout.commands.v1', ['api-edge']],
+  ['card.expiries.v1', ['auth-expiry']],
+  ['card.commands.dlq.v1', ['card-processing']],
+  ['payout.commands.dlq.v1', ['payout']],
+  ['dead-letter.replays.v1', ['dlq']],
+])('%s is written by %j alone', (name, writers) => {
+  const mayWrite = neededAccess().filter((access) => access.operation === 'write' && access.name === name);
+  expect(mayWrite.map(({ user }) => user)).toEqual(writers);
 });
 
 test('no service may read or write all topics, and none may change them', () => {

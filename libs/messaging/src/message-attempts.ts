@@ -9,17 +9,22 @@ import { decode, headerOf, InvalidMessageError, typeOf } from './envelope';
 import type { MessageHandler } from './message-handler';
 import type { WorkerMetrics } from './metrics';
 import { MessageRefusedError } from './publish-errors';
+import type { ReceivedMessage, ReplayedLetters } from './replayed-letters';
 import { topicOf } from './topics';
 import type { Job, Outcome } from './work-queue';
 
 /** The state of a message from attempt to attempt. */
 export interface Progress {
   envelope?: Envelope;
+  /** What is handled: the message of the job, or the dead letter that it asks for. */
+  received?: ReceivedMessage;
   /** Set once the message has to be dead-lettered. */
   rejection?: Rejection;
   /** Attempts that failed with a `LimitedRetryError`: of the handler, or after the rejection of `onDeadLetter`. */
   limitedFailures: number;
 }
+
+const REPLAYS: TopicName = 'deadLetterReplays';
 
 export type MessageJob = Job<KafkaMessage, Progress>;
 
@@ -28,6 +33,8 @@ export function createMessageAttempts(options: {
   handlers: readonly MessageHandler[];
   /** Consumed topics by full name. */
   topics: ReadonlyMap<string, TopicName>;
+  /** Without it the worker replays no dead letters. */
+  replays?: Pick<ReplayedLetters, 'find'> | undefined;
   otherTypes: 'dead-letter' | 'skip';
   deadLetter: DeadLetterPath;
   limitedAttempts: number;
@@ -48,18 +55,39 @@ export function createMessageAttempts(options: {
   async function attempt(job: MessageJob): Promise<Outcome> {
     const progress = (job.note ??= { limitedFailures: 0 });
     try {
-      if (progress.rejection === undefined) await handle(job, progress);
-      else await deadLetter(rejectedMessage(job, progress, progress.rejection, topics), progress.rejection);
+      const received = progress.received ?? (await receivedFrom(job));
+      if (received === undefined) {
+        metrics.skipped.inc();
+        return 'done';
+      }
+      progress.received = received;
+      if (progress.rejection === undefined) await handle(received, progress, job.attempts);
+      else await deadLetter(rejectedMessage(received, progress, progress.rejection, topics), progress.rejection);
       return 'done';
     } catch (error) {
       return recover(job, progress, error);
     }
   }
 
-  async function handle(job: MessageJob, progress: Progress): Promise<void> {
-    const type = typeOf(job.message);
+  /** Undefined if a dead letter is to be replayed that this worker does not read. */
+  async function receivedFrom(job: MessageJob): Promise<ReceivedMessage | undefined> {
+    if (options.replays === undefined || topics.get(job.topic) !== REPLAYS) return job;
+    const original = await options.replays.find(job);
+    if (original !== undefined) {
+      const { headers } = original.message;
+      logger.info('a dead letter is handled again', {
+        topic: original.topic,
+        deadLetter: headerOf(headers, 'replayed_from'),
+      });
+    }
+    return original;
+  }
+
+  async function handle(received: ReceivedMessage, progress: Progress, attempts: number): Promise<void> {
+    const { message } = received;
+    const type = typeOf(message);
     const handler = handlers.get(type ?? '');
-    const topic = topics.get(job.topic);
+    const topic = topics.get(received.topic);
     if (
       handler === undefined ||
       topic === undefined ||
@@ -68,10 +96,10 @@ export function createMessageAttempts(options: {
       if (options.otherTypes === 'skip' && type !== undefined) return metrics.skipped.inc();
       throw new InvalidMessageError(type === undefined ? 'header ce_type is missing' : 'its type is not known here');
     }
-    if (handler.onlyWith !== undefined && lacks(job.message, handler.onlyWith)) return metrics.skipped.inc();
-    const envelope = (progress.envelope ??= decode(handler.declaration, job, job.message));
+    if (handler.onlyWith !== undefined && lacks(message, handler.onlyWith)) return metrics.skipped.inc();
+    const envelope = (progress.envelope ??= decode(handler.declaration, received, message));
     const { correlationId } = envelope;
-    const span = handlingOf(job, envelope, { groupId, topic });
+    const span = handlingOf(received, envelope, { groupId, topic, attempts });
     const observe = handler.duration.startTimer();
     try {
       await inTrace(tracer, { ...span, correlationId }, () => handler.handle(envelope as Envelope<never>));
@@ -83,7 +111,7 @@ export function createMessageAttempts(options: {
 
   function recover(job: MessageJob, progress: Progress, error: unknown): Outcome | Promise<Outcome> {
     metrics.failures.inc();
-    const place = placeOf(job, progress);
+    const place = placeOf(progress.received ?? job, progress);
     if (mayRetry(progress, error, limitedAttempts) || waitsForPublication(progress, error)) {
       metrics.retried.inc();
       logger.warn('a message failed and is retried', { ...place, attempts: job.attempts, reason: messageOf(error) });
@@ -98,8 +126,15 @@ export function createMessageAttempts(options: {
       logger.error(what, { ...place, error });
       return 'done';
     }
+    if (progress.received === undefined) {
+      // Nothing is lost: what was to be replayed, if it exists, stays a dead letter.
+      metrics.unrecorded.inc();
+      logger.error('a request to replay a dead letter is refused', { ...place, error });
+      return 'done';
+    }
     logger.error('a message cannot be processed', { ...place, error });
-    const span = tracer.start({ name: 'dead-letter message', parent: headerOf(job.message.headers, 'traceparent') });
+    const parent = headerOf(progress.received.message.headers, 'traceparent');
+    const span = tracer.start({ name: 'dead-letter message', parent });
     span.fail(errorType(error));
     span.end();
     progress.rejection = { reason: reasonFrom(error), published: false };
@@ -120,9 +155,9 @@ function lacks({ value }: KafkaMessage, field: string): boolean {
 
 /** One span for each attempt. It ends with the handler; what the handler leaves running has spans of its own. */
 function handlingOf(
-  { message, partition, attempts }: MessageJob,
+  { message, partition }: ReceivedMessage,
   { id, type, key, offset, traceparent }: Envelope,
-  { groupId, topic }: { groupId: string; topic: TopicName },
+  { groupId, topic, attempts }: { groupId: string; topic: TopicName; attempts: number },
 ): NewSpan {
   return {
     name: `handle ${type}`,
@@ -155,12 +190,12 @@ function waitsForPublication({ rejection }: Progress, error: unknown): boolean {
   return rejection?.published === false && !(error instanceof MessageRefusedError);
 }
 
-function placeOf({ topic, partition, message }: MessageJob, { envelope }: Progress) {
+function placeOf({ topic, partition, message }: ReceivedMessage, { envelope }: Progress) {
   return { topic, partition, offset: message.offset, type: envelope?.type };
 }
 
 function rejectedMessage(
-  { topic, partition, message }: MessageJob,
+  { topic, partition, message }: ReceivedMessage,
   { envelope }: Progress,
   { reason }: Rejection,
   topics: ReadonlyMap<string, TopicName>,

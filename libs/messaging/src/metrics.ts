@@ -71,7 +71,7 @@ export type WorkerMetrics = ReturnType<typeof workerMetrics>;
 export function workerMetrics(registry: Registry, group: string) {
   const messages = counter(registry, {
     name: 'messages_consumed_total',
-    help: 'Messages by outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (its dead letter was refused, or its outcome could not be stored)',
+    help: 'Messages by outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (its dead letter was refused, its outcome could not be stored, or it asks for a dead letter that does not exist)',
     labelNames: ['group', 'outcome'] as const,
   });
   const failures = counter(registry, {

@@ -1,8 +1,7 @@
-import type { AnyBroker } from './any-broker';
-import { createAnyBroker } from './any-broker';
-import type { BrokerLink, OpenLink, PartitionPosition } from './broker-link';
+import type { PartitionPosition } from './broker-link';
 import type { KafkaClient } from './client';
 import type { PartitionLag } from './lag';
+import { createLeaderLinks } from './leader-links';
 
 const ANSWER_TIMEOUT_MS = 3_000;
 
@@ -27,7 +26,7 @@ export interface StandingMessages {
  * for a partition that stands still, and once for each message.
  */
 export function createStandingMessages({ links }: Pick<KafkaClient, 'links'>): StandingMessages {
-  const times = createMessageTimes(links.openLink, createAnyBroker(links));
+  const times = createMessageTimes(links);
   let committedBefore: ReadonlyMap<string, number> | undefined;
   let known = new Map<string, number>();
 
@@ -63,33 +62,12 @@ function entryOf<K, V>(map: ReadonlyMap<K, V>, key: K): [K, V][] {
 }
 
 /** Asks the partitions' leaders. Messages whose leader has just moved are left out. */
-function createMessageTimes(openLink: OpenLink, brokers: AnyBroker) {
-  const open = new Map<string, BrokerLink>();
-
-  function linkTo(host: string, port: number): BrokerLink {
-    const name = `${host}:${port}`;
-    const link = open.get(name);
-    if (link?.usable() === true) return link;
-    const opened = openLink({ host, port });
-    open.set(name, opened);
-    return opened;
-  }
-
-  /** The link to the leader; undefined while there is none. */
-  async function leaders(topics: readonly string[]): Promise<(at: PartitionLag) => BrokerLink | undefined> {
-    const { brokers: nodes, topicMetadata } = await brokers.metadata(topics);
-    return ({ topic, partition }) => {
-      const { partitionMetadata = [] } = topicMetadata.find((one) => one.topic === topic) ?? {};
-      const leader = partitionMetadata.find(({ partitionId }) => partitionId === partition)?.leader;
-      const node = nodes.find(({ nodeId }) => nodeId === leader);
-      return node && linkTo(node.host, node.port);
-    };
-  }
-
+function createMessageTimes(links: KafkaClient['links']) {
+  const leaders = createLeaderLinks(links);
   return {
     async of(positions: readonly PartitionLag[]): Promise<{ at: PartitionLag; timestampMs: number }[]> {
       if (positions.length === 0) return [];
-      const leaderOf = await leaders([...new Set(positions.map(({ topic }) => topic))]);
+      const leaderOf = await leaders.of([...new Set(positions.map(({ topic }) => topic))]);
       const found: { at: PartitionLag; timestampMs: number }[] = [];
       for (const at of positions) {
         const position: PartitionPosition = { topic: at.topic, partition: at.partition, offset: at.committed };
@@ -98,9 +76,6 @@ function createMessageTimes(openLink: OpenLink, brokers: AnyBroker) {
       }
       return found;
     },
-    close(): void {
-      brokers.close();
-      for (const link of open.values()) link.close();
-    },
+    close: () => leaders.close(),
   };
 }

@@ -12,6 +12,10 @@ export const everyTopic: TopicUse = { consumes: all, produces: all };
 
 /** Full names of the topics that a process writes: those it produces, and the dead letters of those it consumes. */
 export function writtenTopics(prefix: string | undefined, { consumes, produces }: TopicUse): string[] {
-  const deadLetters = consumes.map((topic) => deadLetterTopicOf(prefix, topic)).filter((name) => name !== undefined);
-  return [...produces.map((topic) => topicOf(prefix, topic)), ...deadLetters];
+  return [...produces.map((topic) => topicOf(prefix, topic)), ...deadLettersOf(prefix, consumes)];
+}
+
+/** Full names of the dead-letter topics of these topics. */
+export function deadLettersOf(prefix: string | undefined, names: readonly TopicName[]): string[] {
+  return names.map((topic) => deadLetterTopicOf(prefix, topic)).filter((name) => name !== undefined);
 }

@@ -20,9 +20,7 @@ export function deadLetterTopicOf(prefix: string | undefined, topic: TopicName):
   return 'deadLetters' in declared ? topicName(prefix, declared.deadLetters) : undefined;
 }
 
-export const topicsWithDeadLetters = (Object.keys(topics) as TopicName[]).filter(
-  (topic) => 'deadLetters' in topics[topic],
-);
+const topicsWithDeadLetters = (Object.keys(topics) as TopicName[]).filter((topic) => 'deadLetters' in topics[topic]);
 
 /** The full names of all dead-letter topics, and of the topics that their messages come from. */
 export function deadLetterTopics(prefix: string | undefined): Map<string, string> {

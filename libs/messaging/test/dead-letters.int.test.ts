@@ -1,10 +1,13 @@
 import { openAuditFrom } from '@gateway/audit';
 import { connectMongo } from '@gateway/mongo';
 import { createCallers } from '@gateway/testing';
+import type { ReplayRequestedData } from '@gateway/contracts';
+import { ReplayRequested } from '@gateway/contracts';
+import type { RejectedMessage } from '../src';
 import { on } from '../src';
 import { runCli } from '../src/cli';
 import type { Installation } from './support';
-import { install, numbered, Numbered, until } from './support';
+import { install, newMetrics, numbered, Numbered, sum, until } from './support';
 
 const TOPIC = 'card.commands.dlq.v1';
 const callers = createCallers();
@@ -43,6 +46,7 @@ test('an operator lists, reads and replays dead letters', async () => {
   const received: string[][] = [];
   const replayedFrom: (string | undefined)[] = [];
   const worker = kafka.worker({
+    replays: true,
     handlers: [
       on(Numbered, async ({ data, headers }) => {
         if (!healed) throw new Error(`cannot do ${data.n}`);
@@ -82,11 +86,11 @@ test('an operator lists, reads and replays dead letters', async () => {
   healed = true;
   expect(await dlq('replay', name, '0', '1')).toEqual({
     exitCode: 0,
-    lines: [`published again to ${kafka.prefix}card.commands.v1`],
+    lines: ['requested; the services that read its original topic handle it again, and log it'],
   });
   const audit = await openAuditFrom(env);
   expect(await audit.list({ limit: 9 })).toMatchObject([
-    { phase: 'done', operator: 'operator', after: { topic: `${kafka.prefix}card.commands.v1` } },
+    { phase: 'done', operator: 'operator', subject: `${name} 0 1` },
     { phase: 'intent', action: 'dead-letter.replay', subject: `${name} 0 1`, before: { type: 'Numbered' } },
     { phase: 'done', action: 'dead-letter.show', after: { type: 'Numbered' } },
     { phase: 'intent', operator: 'operator', action: 'dead-letter.show', subject: `${name} 0 1` },
@@ -108,4 +112,128 @@ test('a missing dead letter is reported', async () => {
   const { exitCode, lines } = await dlq('replay', `${kafka.prefix}card.commands.v1`, '0', '0');
   expect(exitCode).toBe(1);
   expect(lines[0]).toContain('is not a dead-letter topic');
+});
+
+describe('a request to replay', () => {
+  const REPLAYS = 'dead-letter.replays.v1';
+
+  /** Dead-letters one message with `cannot do`, and returns what the worker handles and rejects afterwards. */
+  async function withLetter(group: string) {
+    const handled: number[] = [];
+    const rejected: RejectedMessage[] = [];
+    const state = { healed: false };
+    const metrics = newMetrics();
+    const worker = kafka.worker({
+      groupId: group,
+      replays: true,
+      metrics,
+      handlers: [
+        on(Numbered, async ({ data }) => {
+          if (!state.healed) throw new Error('broken');
+          handled.push(data.n);
+        }),
+      ],
+      onDeadLetter: async (message) => void rejected.push(message),
+    });
+    const outcomes = async (outcome: string): Promise<number> => {
+      const text = await metrics.metrics();
+      return Number(new RegExp(`messages_consumed_total\\{[^}]*outcome="${outcome}"[^}]*\\} (\\d+)`).exec(text)?.[1]);
+    };
+    return { handled, rejected, state, worker, outcomes };
+  }
+  /** The offset of the newest dead letter about a subject. */
+  async function newestOf(subject: string): Promise<number> {
+    const { lines } = await dlq('list');
+    return Number(lines.find((line) => line.split('\t')[5] === subject)?.split('\t')[2]);
+  }
+
+  const ask = (data: Partial<ReplayRequestedData> & { offset: number }) =>
+    kafka.publisher.publish({
+      declaration: ReplayRequested,
+      data: { deadLetters: TOPIC, partition: 0, requestedBy: 'operator', ...data },
+      key: TOPIC,
+    });
+  const allRead = (group: string) =>
+    until(
+      'all requests are committed',
+      async () => sum((await kafka.committed(group, REPLAYS)).values()) === (await kafka.size(REPLAYS)),
+    );
+
+  test('waits while the reader is down, and is handled once by one of two replicas', async () => {
+    const first = await withLetter('waiting');
+    await first.worker.start();
+    await kafka.publisher.publish(numbered('W', 70));
+    await until('it is rejected', () => first.rejected.some(({ message }) => message.key?.toString() === 'W'));
+    await first.worker.stop();
+    await ask({ offset: await newestOf('W') });
+    const [one, other] = [await withLetter('waiting'), await withLetter('waiting')];
+    one.state.healed = other.state.healed = true;
+    await Promise.all([one.worker.start(), other.worker.start()]);
+    await allRead('waiting');
+    expect([...one.handled, ...other.handled]).toContain(70);
+    expect([...one.rejected, ...other.rejected]).toEqual([]);
+    await Promise.all([one.worker.stop(), other.worker.stop()]);
+  });
+
+  test('that fails again makes a new dead letter of the same origin', async () => {
+    const { worker, rejected } = await withLetter('again');
+    await worker.start();
+    await kafka.publisher.publish(numbered('A', 71));
+    const ofA = () => rejected.filter(({ message }) => message.key?.toString() === 'A');
+    await until('it is rejected', () => ofA().length === 1);
+    const [origin] = ofA();
+    const offset = await newestOf('A');
+    await ask({ offset });
+    await until('it is rejected again', () => ofA().length === 2);
+    const again = await newestOf('A');
+    expect(again).toBeGreaterThan(offset);
+    const { lines } = await dlq('show', `${kafka.prefix}${TOPIC}`, '0', String(again));
+    expect(JSON.parse(lines.join('\n'))).toMatchObject({
+      headers: {
+        replayed_from: `${kafka.prefix}${TOPIC}/0/${offset}`,
+        dlq_topic: `${kafka.prefix}card.commands.v1`,
+        dlq_partition: String(origin?.partition),
+        dlq_offset: origin?.message.offset,
+      },
+    });
+    await worker.stop();
+  });
+
+  test.each<[string, () => Promise<void>]>([
+    ['for a letter that does not exist', () => ask({ offset: 1_000_000 })],
+    ['for a partition that does not exist', () => ask({ offset: 0, partition: 7 })],
+    ['that is a command itself', () => forge('Numbered', '{"n":666}')],
+    ['that breaks its contract', () => forge('ReplayRequested', '{"deadLetters":"card.commands.dlq.v1"}')],
+  ])('%s brings about nothing', async (what, publish) => {
+    const group = `refused-${what.replace(/\W/g, '-')}`;
+    const { worker, state, handled, rejected, outcomes } = await withLetter(group);
+    state.healed = true;
+    await worker.start();
+    await publish();
+    await allRead(group);
+    await until('it is refused', async () => (await outcomes('unrecorded')) >= 1);
+    expect(handled).not.toContain(666);
+    expect(rejected).toEqual([]);
+    await worker.stop();
+  });
+
+  test('for a topic that the worker does not read is left to its readers', async () => {
+    const { worker, state, outcomes } = await withLetter('others');
+    state.healed = true;
+    await worker.start();
+    await allRead('others');
+    const before = await outcomes('skipped');
+    await ask({ deadLetters: 'payout.commands.dlq.v1', offset: 0 });
+    // Its own topic under another name is not its own.
+    await ask({ deadLetters: 'card.commands.v1', offset: 0 });
+    await allRead('others');
+    expect(await outcomes('skipped')).toBe(before + 2);
+    await worker.stop();
+  });
+
+  function forge(type: string, value: string): Promise<void> {
+    const headers = { ce_specversion: '1.0', ce_id: 'f', ce_source: 'x', ce_type: type };
+    const topic = `${kafka.prefix}${REPLAYS}`;
+    return kafka.publisher.publishRaw({ topic, key: 'F', value: Buffer.from(value), headers });
+  }
 });

@@ -126,6 +126,7 @@ export function playedCluster(options: {
       coordinator: () => Promise.reject(new LinkError('there are no groups here')),
       alterScramUsers: () => Promise.reject(new LinkError('there are no users here')),
       timestampAt: () => Promise.reject(new LinkError('there are no messages to read here')),
+      messageAt: () => Promise.reject(new LinkError('there are no messages to read here')),
       newestVersion: () => Promise.reject(new LinkError('there are no versions here')),
       produce(batches, { timeoutMs }) {
         if (!counted) connections[nodeId] = (connections[nodeId] ?? 0) + 1;

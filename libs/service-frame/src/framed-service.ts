@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { MessageDeclaration, ServiceDeclaration } from '@gateway/contracts';
+import type { MessageDeclaration, ServiceDeclaration, TopicName } from '@gateway/contracts';
 import type { MessageHandler, WorkerOptions } from '@gateway/messaging';
 import { createWorker } from '@gateway/messaging';
 import type { Outbox } from '@gateway/mongo';
@@ -162,14 +162,21 @@ function workerOf({ service, deps, frame, parts }: Opened<string>) {
   if (parts.worker === undefined) return undefined;
   assertDeclared(service, parts.worker.handlers);
   const { kafka, topicPrefix, publisher, tracer, metrics, logger } = frame;
-  const { name: groupId } = service;
+  const { name: groupId, consumes } = service;
   const { onFatal } = deps;
-  return createWorker({ ...parts.worker, kafka, groupId, topicPrefix, publisher, onFatal, tracer, metrics, logger });
+  const frameParts = { kafka, topicPrefix, publisher, tracer, metrics, logger };
+  const replays = consumes.includes(REPLAYS);
+  return createWorker({ ...parts.worker, ...frameParts, groupId, replays, onFatal });
 }
+
+/** The worker handles these itself. */
+const REPLAYS: TopicName = 'deadLetterReplays';
 
 /** The rights of the service's user follow from the declaration, so it has to be what the service really does. */
 function assertDeclared({ name, consumes }: ServiceDeclaration, handlers: readonly MessageHandler[]): void {
   const handled = new Set(handlers.map(({ declaration }) => declaration.topic));
-  const wrong = [...handled, ...consumes].filter((topic) => !handled.has(topic) || !consumes.includes(topic));
+  const wrong = [...handled, ...consumes.filter((topic) => topic !== REPLAYS)].filter(
+    (topic) => !handled.has(topic) || !consumes.includes(topic),
+  );
   if (wrong.length > 0) throw new Error(`${name} declares other topics than it handles: ${wrong.join(', ')}`);
 }
