@@ -75,9 +75,9 @@ async function openAccount({ merchant_account, merchant_password }: typeof LIVE)
   await administration.changeState(merchant_account, 'activate');
 }
 
-/** Whom a service is to the simulator. */
+/** Whom a service is to the simulator, and whom the simulator trusts. */
 function identityOf(service: (typeof SERVICES)[number]): Record<string, string> {
-  if (service === 'simulator') return {};
+  if (service === 'simulator') return { NODE_EXTRA_CA_CERTS: join(directory, 'cert.pem') };
   return service === 'threeds'
     ? { DIRECTORY_SERVER_TOKEN: callers.token('threeds') }
     : { IDENTITY_TOKEN: callers.token(service) };
@@ -98,7 +98,8 @@ async function environment(): Promise<Record<string, string>> {
     LOG_LEVEL: 'warn',
     TLS_CERT_FILE: write('cert.pem', certificate.cert),
     TLS_KEY_FILE: write('key.pem', certificate.key),
-    NODE_EXTRA_CA_CERTS: join(directory, 'cert.pem'),
+    SIMULATOR_CA_FILE: join(directory, 'cert.pem'),
+    DIRECTORY_SERVER_CA_FILE: join(directory, 'cert.pem'),
     CALLERS_FILE: callers.file,
     ALLOW_SIMULATED_MONEY: 'no',
     CALLBACK_ALLOW_CIDRS: '',

@@ -29,13 +29,15 @@ export function openCounterpart<Lane extends string>(options: {
   timeoutMs: number;
   /** Presented as bearer token. */
   identityToken?: string | undefined;
+  /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
+  caFile?: string | undefined;
   lanes: Readonly<Record<Lane, BulkheadLimits>>;
   metrics: Registry;
 }): Counterpart<Lane> {
-  const { name, baseUrl, timeoutMs, identityToken, lanes, metrics } = options;
+  const { name, baseUrl, timeoutMs, identityToken, caFile, lanes, metrics } = options;
   const limits = Object.entries<BulkheadLimits>(lanes);
   const maxSockets = limits.reduce((sum, [, { atOnce }]) => sum + atOnce, 0);
-  const http = createHttpClient({ baseUrl, timeoutMs, identityToken, maxSockets });
+  const http = createHttpClient({ baseUrl, timeoutMs, identityToken, caFile, maxSockets });
   const host = URL.parse(baseUrl)?.hostname;
   const circuit = createCircuit();
   const policies = new Map(

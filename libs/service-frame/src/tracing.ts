@@ -12,8 +12,9 @@ export async function openServiceTracing(
   service: string,
   { config, metrics, logger }: { config: CommonConfig; metrics: Registry; logger: Logger },
 ): Promise<ServiceTracing> {
-  const { OTLP_URL: url, OTLP_HEADERS: headers, TRACE_SAMPLE_RATIO: sampleRatio, GATEWAY_VERSION: version } = config;
+  const { OTLP_URL: url, OTLP_HEADERS: headers, OTLP_CA_FILE: caFile } = config;
+  const { TRACE_SAMPLE_RATIO: sampleRatio, GATEWAY_VERSION: version } = config;
   if (url === undefined) return { tracer: noTracer, stop: () => Promise.resolve() };
   const { openTracing } = await import('@gateway/tracing');
-  return openTracing({ service, version, url, headers, sampleRatio, metrics, logger });
+  return openTracing({ service, version, url, headers, caFile, sampleRatio, metrics, logger });
 }

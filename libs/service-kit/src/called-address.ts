@@ -22,6 +22,19 @@ export function ownAddress(options: StringOptions & { description: string }): TS
   return Type.String({ pattern: WEB_ADDRESS, ...options, [CALLED_KEYWORD]: 'own' });
 }
 
+/**
+ * A PEM file with the authority of a counterpart's certificate, in place of those that Node trusts. `X_CA_FILE` stands
+ * beside `X_URL` or `X_ENDPOINT`; `authority.ts` reads it.
+ */
+export function authorityFile(counterpart: string) {
+  return Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: `PEM: the authority of the certificate of ${counterpart}, read again for each connection; unset, those that Node trusts`,
+    }),
+  );
+}
+
 /** A rule for each address of counterparts: HTTPS. */
 export function calledAddressRules(settings: Readonly<Record<string, TSchema>>): ProductionRule<object>[] {
   return namesOf(settings, ['counterpart']).map((name) => (config) => {

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { ErrorObject } from 'ajv';
 import Ajv from 'ajv';
 import { rangesIn } from './address-range';
-import { CALLED_KEYWORD, calledAddress, calledAddressRules } from './called-address';
+import { authorityFile, CALLED_KEYWORD, calledAddress, calledAddressRules } from './called-address';
 import { ConfigurationError } from './configuration-error';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
@@ -151,6 +151,7 @@ const tracingSettings = {
         'Collector that takes traces by OTLP over HTTP, without `/v1/traces`; unset, [traces](operator.md#traces) are not recorded',
     }),
   ),
+  OTLP_CA_FILE: authorityFile('that collector'),
   OTLP_HEADERS: Type.Optional(
     secretText({
       pattern: '^[\\w-]+=[^,]+(,[\\w-]+=[^,]+)*$',

@@ -1,8 +1,10 @@
 import { Agent as HttpAgent } from 'node:http';
+import type { AgentOptions } from 'node:https';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import axios, { AxiosError, AxiosHeaders, isCancel } from 'axios';
+import { readAuthority } from './authority';
 import { Deadline } from './deadline';
 import { sharedLookup } from './shared-lookup';
 import { tlsClientOptions } from './tls-options';
@@ -16,12 +18,16 @@ export interface HttpClientOptions {
   timeoutMs: number;
   /** Presented as bearer token. */
   identityToken?: string | undefined;
+  /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
+  caFile?: string | undefined;
   maxSockets?: number;
 }
 
 /**
  * An axios client for one counterpart: kept-alive connections, a time-out on everything, no proxy from the environment,
  * no redirects, a bound on the size of answers. It never throws on an HTTP status: the caller reads it.
+ *
+ * @throws ConfigurationError if `caFile` cannot be used
  */
 export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   const agentOptions = { keepAlive: true, maxSockets: options.maxSockets ?? MAX_SOCKETS, lookup: sharedLookup };
@@ -29,7 +35,7 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   const client = axios.create({
     baseURL: options.baseUrl,
     httpAgent: keepingOnce(new HttpAgent(agentOptions)),
-    httpsAgent: keepingOnce(new HttpsAgent({ ...agentOptions, ...tlsClientOptions() })),
+    httpsAgent: keepingOnce(httpsAgent(agentOptions, options.caFile)),
     proxy: false,
     maxRedirects: 0,
     maxContentLength: MAX_ANSWER_BYTES,
@@ -43,6 +49,35 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   });
   timeoutsMs.set(client, timeoutMs);
   return client;
+}
+
+function httpsAgent(options: AgentOptions, caFile: string | undefined): HttpsAgent {
+  if (caFile === undefined) return new HttpsAgent({ ...options, ...tlsClientOptions() });
+  readAuthority(caFile);
+  return new AuthorityAgent(options, caFile);
+}
+
+/** Reads the authority for each connection, so that a renewed one needs no restart. */
+class AuthorityAgent extends HttpsAgent {
+  readonly #caFile: string;
+
+  constructor(options: AgentOptions, caFile: string) {
+    // A resumed session keeps the trust of its first connection, perhaps in an authority that was replaced.
+    super({ ...options, maxCachedSessions: 0 });
+    this.#caFile = caFile;
+  }
+
+  override createConnection(
+    ...[options, onConnection]: Parameters<HttpsAgent['createConnection']>
+  ): ReturnType<HttpsAgent['createConnection']> {
+    try {
+      const trust = tlsClientOptions({ ca: readAuthority(this.#caFile) });
+      return super.createConnection({ ...options, ...trust }, onConnection);
+    } catch (error) {
+      onConnection?.(error as Error, undefined as never);
+      return undefined;
+    }
+  }
 }
 
 /**

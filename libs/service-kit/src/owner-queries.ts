@@ -36,9 +36,9 @@ export interface OwnerQueries {
 /** `owner` is the service's name, for errors. */
 export function createOwnerQueries(
   owner: string,
-  { url, identityToken }: { url: string; identityToken?: string | undefined },
+  { url: baseUrl, ...trust }: { url: string; identityToken?: string | undefined; caFile?: string | undefined },
 ): OwnerQueries {
-  const http = createHttpClient({ baseUrl: url, timeoutMs: OWNER_QUERY_TIMEOUT_MS, identityToken });
+  const http = createHttpClient({ baseUrl, timeoutMs: OWNER_QUERY_TIMEOUT_MS, ...trust });
   return {
     async ask<Answer>(...[query, parameters, bounds]: Parameters<AskOwner>) {
       const size = bounds === undefined ? {} : { maxContentLength: bounds.answerBytesMax };

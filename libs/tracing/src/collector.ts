@@ -18,9 +18,17 @@ export interface Collector {
   close(): void;
 }
 
-/** @param options.headers `name=value`, comma-separated */
-export function openCollector({ url, headers = '' }: { url: string; headers?: string | undefined }): Collector {
-  const http = createHttpClient({ baseUrl: url, timeoutMs: TIMEOUT_MS, maxSockets: 1 });
+export interface CollectorOptions {
+  /** Of the collector, without `/v1/traces`. */
+  url: string;
+  /** `name=value`, comma-separated. */
+  headers?: string | undefined;
+  /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
+  caFile?: string | undefined;
+}
+
+export function openCollector({ url, headers = '', caFile }: CollectorOptions): Collector {
+  const http = createHttpClient({ baseUrl: url, timeoutMs: TIMEOUT_MS, maxSockets: 1, caFile });
   const sent = { ...headersFrom(headers), 'content-type': 'application/json' };
   return {
     async take(spans) {

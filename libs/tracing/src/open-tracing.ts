@@ -7,6 +7,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Logger, Registry, Tracer } from '@gateway/service-kit';
+import type { CollectorOptions } from './collector';
 import { openCollector } from './collector';
 import { createExportQueue } from './export-queue';
 import { countSpans } from './metrics';
@@ -24,13 +25,9 @@ const SPAN_LIMITS = {
   attributePerLinkCountLimit: 0,
 };
 
-export interface TracingOptions {
+export interface TracingOptions extends CollectorOptions {
   service: string;
   version: string;
-  /** Of the collector, without `/v1/traces`. */
-  url: string;
-  /** `name=value`, comma-separated. */
-  headers?: string | undefined;
   /** Share of the traces beginning here that are sampled: 0 to 1. */
   sampleRatio: number;
   metrics: Registry;
@@ -45,9 +42,9 @@ export interface Tracing {
 
 /** Records spans and exports them by OTLP over HTTP (ADR 0055). */
 export function openTracing(options: TracingOptions): Tracing {
-  const { service, version, url, headers, sampleRatio, metrics, logger } = options;
+  const { service, version, url, headers, caFile, sampleRatio, metrics, logger } = options;
   const counts = countSpans(metrics);
-  const queue = createExportQueue({ collector: openCollector({ url, headers }), counts, logger });
+  const queue = createExportQueue({ collector: openCollector({ url, headers, caFile }), counts, logger });
   const decision = createTailDecision({ send: queue.add, counts });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({

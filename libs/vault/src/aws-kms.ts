@@ -1,11 +1,13 @@
 import { Secret } from '@gateway/contracts';
-import { ConfigurationError, messageOf } from '@gateway/service-kit';
+import { ConfigurationError, messageOf, readAuthority, tlsClientOptions } from '@gateway/service-kit';
 import type { EntryName, KeyProvider } from './key-provider';
 
 export interface AwsKmsOptions {
   keyId: string;
   /** Default: that of the region. */
   endpoint: string | undefined;
+  /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
+  caFile: string | undefined;
   /** For a call with its retries. */
   timeoutMs: number;
 }
@@ -15,11 +17,15 @@ export interface AwsKmsOptions {
  * encryption context names setting and id, so a wrapped key does not open as another. The client is large, so it is loaded
  * only when it is used.
  */
-export async function openAwsKms({ keyId: KeyId, endpoint, timeoutMs }: AwsKmsOptions): Promise<KeyProvider> {
+export async function openAwsKms({ keyId: KeyId, endpoint, caFile, timeoutMs }: AwsKmsOptions): Promise<KeyProvider> {
   const { DecryptCommand, EncryptCommand, KMSClient } = await import('@aws-sdk/client-kms');
   const client = new KMSClient({
     ...(endpoint === undefined ? {} : { endpoint }),
-    requestHandler: { connectionTimeout: timeoutMs, requestTimeout: timeoutMs },
+    requestHandler: {
+      connectionTimeout: timeoutMs,
+      requestTimeout: timeoutMs,
+      httpsAgent: tlsClientOptions(caFile === undefined ? {} : { ca: readAuthority(caFile) }),
+    },
   });
   const limit = () => ({ abortSignal: AbortSignal.timeout(timeoutMs) });
   const contextOf = ({ setting, id }: EntryName) => ({ EncryptionContext: { setting, id } });

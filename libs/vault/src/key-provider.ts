@@ -1,7 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { Secret } from '@gateway/contracts';
-import { calledAddress } from '@gateway/service-kit';
+import { authorityFile, calledAddress } from '@gateway/service-kit';
 
 /** Where the settings of keys get their meaning. Every setting may also come from a file (`CARD_KEYS_FILE`). */
 export const keyProviderSettings = {
@@ -13,6 +13,7 @@ export const keyProviderSettings = {
     Type.String({ minLength: 1, description: 'The key of AWS KMS that wraps the others; `aws-kms` needs it' }),
   ),
   KMS_ENDPOINT: Type.Optional(calledAddress({ description: 'AWS KMS, if not at its usual address' })),
+  KMS_CA_FILE: authorityFile('AWS KMS'),
   KMS_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     maximum: 60_000,

@@ -10,8 +10,9 @@ const settingsProvider: KeyProvider = {
 
 export async function openKeyProvider(config: KeyProviderConfig): Promise<KeyProvider> {
   if (config.KEY_PROVIDER !== 'aws-kms') return settingsProvider;
-  const { KMS_KEY_ID: keyId, KMS_ENDPOINT: endpoint, KMS_TIMEOUT_MS: timeoutMs = 10_000 } = config;
+  const { KMS_KEY_ID: keyId, KMS_ENDPOINT: endpoint, KMS_CA_FILE: caFile } = config;
+  const { KMS_TIMEOUT_MS: timeoutMs = 10_000 } = config;
   if (keyId === undefined)
     throw new ConfigurationError('Configuration: KMS_KEY_ID is not set, and KEY_PROVIDER=aws-kms needs it.');
-  return openAwsKms({ keyId, endpoint, timeoutMs });
+  return openAwsKms({ keyId, endpoint, caFile, timeoutMs });
 }

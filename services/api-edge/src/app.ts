@@ -191,7 +191,8 @@ function createReplies(
 
 /** Queries to the owners of payments, payouts and callbacks, and to the simulator. */
 function openOwners(config: Config) {
-  const { CARD_QUERY_URL, PAYOUT_QUERY_URL, CALLBACK_ADMIN_URL, SIMULATOR_URL, IDENTITY_TOKEN: identityToken } = config;
+  const { CARD_QUERY_URL, PAYOUT_QUERY_URL, CALLBACK_ADMIN_URL, IDENTITY_TOKEN: identityToken } = config;
+  const { SIMULATOR_URL, SIMULATOR_CA_FILE: caFile } = config;
   return {
     cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken }),
     payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
@@ -199,6 +200,8 @@ function openOwners(config: Config) {
     payoutLists: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
     callbacks: createOwnerQueries('callback-dispatcher', { url: CALLBACK_ADMIN_URL, identityToken }),
     simulator:
-      SIMULATOR_URL === undefined ? undefined : createOwnerQueries('simulator', { url: SIMULATOR_URL, identityToken }),
+      SIMULATOR_URL === undefined
+        ? undefined
+        : createOwnerQueries('simulator', { url: SIMULATOR_URL, identityToken, caFile }),
   };
 }

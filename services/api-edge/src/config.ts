@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { loginSettings } from '@gateway/accounts';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
+  authorityFile,
   calledAddress,
   commonSettings,
   connectionSettings,
@@ -79,6 +80,7 @@ export const settings = Type.Object({
   SIMULATOR_URL: Type.Optional(
     calledAddress({ description: 'Address of the simulator; unset, there is no `/api/sandbox/ledger`' }),
   ),
+  SIMULATOR_CA_FILE: authorityFile('the simulator'),
   JOURNAL_HMAC_KEY: secretText({
     pattern: '^[A-Za-z0-9+/]{43,}=*$',
     description:

@@ -58,6 +58,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     url: config.DIRECTORY_SERVER_URL,
     timeoutMs: config.DIRECTORY_TIMEOUT_MS,
     identityToken: config.DIRECTORY_SERVER_TOKEN,
+    caFile: config.DIRECTORY_SERVER_CA_FILE,
     callsAtOnce: config.DIRECTORY_CALLS_AT_ONCE,
     own: { results: resultsUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
     metrics,

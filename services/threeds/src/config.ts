@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
+  authorityFile,
   calledAddress,
   commonSettings,
   connectionSettings,
@@ -56,6 +57,7 @@ export const settings = Type.Object({
     }),
   ),
   DIRECTORY_SERVER_URL: calledAddress({ description: 'Directory server' }),
+  DIRECTORY_SERVER_CA_FILE: authorityFile('the directory server'),
   DIRECTORY_SERVER_TOKEN: Type.Optional(
     secretText({
       minLength: 32,

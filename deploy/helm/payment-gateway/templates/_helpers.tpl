@@ -133,6 +133,9 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- if $root.Values.extraCa.secretName }}
 {{- $files = append $files (include "gateway.authority" (list "extra-ca" $root.Values.extraCa) | fromJson) }}
 {{- end }}
+{{- with $root.Values.authorities.secretName }}
+{{- $files = append $files (dict "name" "authorities" "path" "/etc/gateway/authorities" "source" (dict "secret" (dict "secretName" .))) }}
+{{- end }}
 {{- if and (eq $name "payout") $root.Values.iso20022.enabled }}
 {{- $debtors := $root.Values.iso20022.debtors }}
 {{- $files = append $files (dict "name" "debtors" "path" "/etc/gateway/debtors" "source" (dict "secret" (dict "secretName" $debtors.secretName "items" (list (dict "key" $debtors.key "path" $debtors.key)) "defaultMode" 288))) }}

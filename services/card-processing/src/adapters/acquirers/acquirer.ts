@@ -23,6 +23,8 @@ export interface AcquirerTranslation {
   timeoutMs: number;
   /** Presented as bearer token. */
   identityToken?: string | undefined;
+  /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
+  caFile?: string | undefined;
   /** Absent if the acquirer gets operations in every currency. */
   takes?(currency: string): boolean;
   operate(http: AxiosInstance, operation: CallKind, request: AcquirerRequest): Promise<AxiosResponse<unknown>>;
@@ -54,14 +56,14 @@ export function openAcquirer(
   translation: AcquirerTranslation,
   { callsAtOnce, metrics }: { callsAtOnce: number; metrics: Registry },
 ): AcquirerConnector {
-  const { baseUrl, timeoutMs, identityToken, cancellation } = translation;
+  const { baseUrl, timeoutMs, identityToken, caFile, cancellation } = translation;
   const takes = (currency: string) => translation.takes?.(currency) ?? true;
   const lanes = {
     merchants: lane(callsAtOnce, WAIT_MS),
     expiry: lane(EXPIRY_CALLS, 0),
     inquiries: lane(INQUIRIES, WAIT_MS),
   };
-  const counterpart = openCounterpart({ name, baseUrl, timeoutMs, identityToken, lanes, metrics });
+  const counterpart = openCounterpart({ name, baseUrl, timeoutMs, identityToken, caFile, lanes, metrics });
   return {
     name,
     longestCallMs: counterpart.longestMs('merchants'),

@@ -21,6 +21,8 @@ export interface DirectoryOptions {
   timeoutMs: number;
   /** Presented as bearer token. */
   identityToken?: string | undefined;
+  /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
+  caFile?: string | undefined;
   /** Concurrent calls; one account gets half of them at most. */
   callsAtOnce: number;
   own: OwnAddresses;
@@ -41,6 +43,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
     baseUrl: options.url,
     timeoutMs: options.timeoutMs,
     identityToken: options.identityToken,
+    caFile: options.caFile,
     lanes,
     metrics: options.metrics,
   });

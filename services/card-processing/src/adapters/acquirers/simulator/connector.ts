@@ -3,6 +3,7 @@ import type { AxiosResponse } from 'axios';
 import type { SimulatedMoney } from '@gateway/contracts';
 import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
 import {
+  authorityFile,
   calledAddress,
   fieldText,
   fieldsIn,
@@ -17,6 +18,7 @@ import type { AcquirerTranslation } from '../acquirer';
 
 export const settings = Type.Object({
   SIMULATOR_URL: calledAddress({ description: 'Connector `simulator`: address of the simulator' }),
+  SIMULATOR_CA_FILE: authorityFile('the simulator'),
   SIMULATOR_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     maximum: 60_000,
@@ -35,11 +37,12 @@ export function simulatorTranslation(
   env: Record<string, string | undefined>,
   simulatedMoney: SimulatedMoney,
 ): AcquirerTranslation {
-  const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS, IDENTITY_TOKEN } = loadConfig(settings, env);
+  const { SIMULATOR_URL, SIMULATOR_CA_FILE, SIMULATOR_TIMEOUT_MS, IDENTITY_TOKEN } = loadConfig(settings, env);
   return {
     baseUrl: SIMULATOR_URL,
     timeoutMs: SIMULATOR_TIMEOUT_MS,
     identityToken: IDENTITY_TOKEN,
+    caFile: SIMULATOR_CA_FILE,
     takes: (currency) => simulatorTakes(currency, simulatedMoney),
     operate: (http, operation, request) =>
       postJson(http, OPERATIONS, bodyOf(operation, request), { 'idempotency-key': request.reference }),

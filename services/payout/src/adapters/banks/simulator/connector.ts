@@ -4,6 +4,7 @@ import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
 import {
+  authorityFile,
   calledAddress,
   ConfigurationError,
   fieldText,
@@ -31,6 +32,7 @@ export const settings = Type.Object({
       description: 'Connector `simulator`: address of the simulator; unset, payouts in XTS wait',
     }),
   ),
+  SIMULATOR_CA_FILE: authorityFile('the simulator'),
   SIMULATOR_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     maximum: 60_000,
@@ -64,7 +66,7 @@ type Lane = 'arriving' | 'stored' | 'inquiries';
 /** Talks to the sandbox bank's API. Every replica asks for returns; a repeated return has no effect. */
 export function createSimulatorConnector(context: BankContext): OpenBank {
   const { env, simulatedMoney, callsAtOnce, metrics, logger } = context;
-  const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS, IDENTITY_TOKEN } = loadConfig(settings, env);
+  const { SIMULATOR_URL, SIMULATOR_CA_FILE, SIMULATOR_TIMEOUT_MS, IDENTITY_TOKEN } = loadConfig(settings, env);
   if (SIMULATOR_URL === undefined) {
     throw new ConfigurationError('Configuration: PAYOUT_BANK is simulator, and SIMULATOR_URL is not set.');
   }
@@ -75,6 +77,7 @@ export function createSimulatorConnector(context: BankContext): OpenBank {
     baseUrl: SIMULATOR_URL,
     timeoutMs: SIMULATOR_TIMEOUT_MS,
     identityToken: IDENTITY_TOKEN,
+    caFile: SIMULATOR_CA_FILE,
     lanes: { arriving: half, stored: half, inquiries: lane(INQUIRIES, WAIT_MS) },
     metrics,
   });
