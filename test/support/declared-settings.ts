@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { TSchema } from '@sinclair/typebox';
 
 const ROOT = join(__dirname, '..', '..');
-/** The functions that declare settings with rules of their own, and folders of secrets. */
-const DECLARES = '(secretText|secretFolder|ownKeyText|calledAddress|authorityFile)\\(';
+/** Functions that declare settings with rules of their own, and names that such settings have. */
+const DECLARES =
+  '(secretText|secretFolder|ownKeyText|calledAddress|authorityFile)\\(|[A-Z]_(PASSWORD|SECRET|TOKEN|KEY|PASSWORDS_DIR): ';
 
 /** A setting, and the settings that are declared beside it. */
 export interface DeclaredSetting {

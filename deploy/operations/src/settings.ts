@@ -14,6 +14,7 @@ import {
   mongoSchema,
   operatorSettings,
   retentionSettings,
+  secretFolder,
 } from '@gateway/service-kit';
 
 /** Kafka brokers cope with a few thousand partitions in total. */
@@ -64,8 +65,7 @@ export const settings = Type.Object({
       "Kafka's name of a user in these lists, `{user}` in it the name here: `User:CN={user}` with certificates",
   }),
   KAFKA_PASSWORDS_DIR: Type.Optional(
-    Type.String({
-      minLength: 1,
+    secretFolder({
       description:
         'With `KAFKA_ACCESS=apply`: folder of files named after services and command lines, each with the password of its SCRAM-SHA-512 user, which is created or changed',
     }),
@@ -74,8 +74,7 @@ export const settings = Type.Object({
     '`apply` gives the role of each service and command line exactly what it needs; `MONGODB_URI` must name an administrator of users',
   ),
   MONGODB_PASSWORDS_DIR: Type.Optional(
-    Type.String({
-      minLength: 1,
+    secretFolder({
       description:
         'With `MONGODB_ACCESS=apply`: folder of files named after services and command lines, each with the password of its user, which is created or changed',
     }),

@@ -3,6 +3,7 @@ import type { Print } from '@gateway/service-kit';
 import {
   ConfigurationError,
   explanationOf,
+  isPublished,
   loadConfig,
   mongoProductionRules,
   mongoSchema,
@@ -48,10 +49,12 @@ export async function runMongoCli(
     return args[0] === 'help' ? 0 : 2;
   }
   try {
-    const { MONGODB_URI: uri, DATABASE_PREFIX: prefix } = loadConfig(mongoSchema, env, mongoProductionRules);
+    const { NODE_ENV, MONGODB_URI: uri, DATABASE_PREFIX: prefix } = loadConfig(mongoSchema, env, mongoProductionRules);
     const roles = neededRoles(prefix);
-    if (command.name === 'user') await setUser(uri, roleNamed(roles, prefix + command.user), await readInput(), print);
-    else if (command.apply) await apply(uri, roles, print);
+    if (command.name === 'user') {
+      const role = roleNamed(roles, prefix + command.user);
+      await setUser(uri, role, passwordIn(await readInput(), NODE_ENV === 'production'), print);
+    } else if (command.apply) await apply(uri, roles, print);
     else roles.forEach((role) => printRole(role, print));
     return 0;
   } catch (error) {
@@ -78,11 +81,16 @@ async function apply(uri: string, roles: readonly Role[], print: Print): Promise
   });
 }
 
-async function setUser(uri: string, role: Role, input: string, print: Print): Promise<void> {
+function passwordIn(input: string, mustBeOwn: boolean): string {
   const password = input.replace(/\r?\n$/, '');
   if (password.length < LEAST_PASSWORD_LENGTH) {
     throw new Error(`a password has at least ${LEAST_PASSWORD_LENGTH} characters`);
   }
+  if (mustBeOwn && isPublished(password)) throw new Error('this password is published with this software');
+  return password;
+}
+
+async function setUser(uri: string, role: Role, password: string, print: Print): Promise<void> {
   await asAdministrator(uri, async (admin) => {
     await applyRole(admin, role);
     print(`${role.name}\t${await applyUser(admin, role.name, password)}`);

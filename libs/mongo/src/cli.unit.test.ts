@@ -4,9 +4,9 @@ import { neededRoles } from './roles';
 
 const NOWHERE = 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=50';
 
-async function run(args: readonly string[], input = '') {
+async function run(args: readonly string[], input = '', uri = NOWHERE, profile = 'development') {
   const lines: string[] = [];
-  const env = { MONGODB_URI: NOWHERE, DATABASE_PREFIX: 'live-' };
+  const env = { NODE_ENV: profile, MONGODB_URI: uri, DATABASE_PREFIX: 'live-' };
   const exitCode = await runMongoCli(
     args,
     env,
@@ -74,4 +74,11 @@ test('a short password is refused, and so is an unknown user', async () => {
     1,
     expect.stringMatching(/^user failed: there is no role live-payouts; there are /),
   ]);
+});
+
+test('in production a user has a password of its own', async () => {
+  const published = 'development-token-of-the-callback-dispatcher-0001';
+  const uri = NOWHERE.replace('//', '//administrator:of-this-test-alone@');
+  const { exitCode, lines } = await run(['user', 'payout'], `${published}\n`, uri, 'production');
+  expect([exitCode, lines]).toEqual([1, ['user failed: this password is published with this software']]);
 });

@@ -11,14 +11,14 @@ import { unsafeNodeOptions } from './node-options';
 import type { ProductionRule } from './production';
 import { LISTENS_KEYWORD, listeningHosts } from './profile';
 import { refusedInProduction } from './production';
-import { publishedSecretRules, OWN_KEYWORD } from './published-secrets';
+import { FOLDER_KEYWORD, OWN_KEYWORD, publishedSecretRules } from './published-secrets';
 import type { Environment } from './secret-settings';
 import { isSecret, readSecret, SECRET_KEYWORD, secretText, valueOf } from './secret-settings';
 
 /** Without JSON Schema's own schema, which would be compiled at each start: TypeBox writes only valid schemas. */
 const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, validateSchema: false });
 ajv.addKeyword({ keyword: CALLED_KEYWORD, schemaType: 'string' });
-for (const keyword of [SECRET_KEYWORD, OWN_KEYWORD, LISTENS_KEYWORD])
+for (const keyword of [SECRET_KEYWORD, OWN_KEYWORD, FOLDER_KEYWORD, LISTENS_KEYWORD])
   ajv.addKeyword({ keyword, schemaType: 'boolean' });
 
 /**

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { TSchema } from '@sinclair/typebox';
 import type { ProductionRule } from './production';
+import { readSecretFolder } from './secret-files';
 
 /** Marks a setting whose value must be the operator's own. {@link secretText} and {@link ownKeyText} set it. */
 export const OWN_KEYWORD = 'own';
+/** Marks a folder of such values. `secretFolder` sets it. */
+export const FOLDER_KEYWORD = 'folder';
 
 /**
  * The first 16 hex digits of the SHA-256 of each secret in this repository: of the decoded bytes of a key, else of the
@@ -100,10 +103,31 @@ function decoded(text: string): string {
 
 /** Whoever has read this repository has the secret too. A rule for each declared secret, whatever its name. */
 export function publishedSecretRules(settings: Readonly<Record<string, TSchema>>): ProductionRule<object>[] {
-  const own = Object.keys(settings).filter((name) => settings[name]?.[OWN_KEYWORD] === true);
-  return own.map((name) => (config) => {
-    const value = (config as Readonly<Record<string, unknown>>)[name];
-    const isUnsafe = typeof value === 'string' && secretsIn(value).some(isPublished);
+  const marked = (keyword: string): string[] =>
+    Object.keys(settings).filter((name) => settings[name]?.[keyword] === true);
+  const values = marked(OWN_KEYWORD).map((name): ProductionRule<object> => (config) => {
+    const value = valueIn(config, name);
+    const isUnsafe = value !== undefined && secretsIn(value).some(isPublished);
     return isUnsafe ? `${name} is published with this software, or one repeated byte.` : undefined;
   });
+  const folders = marked(FOLDER_KEYWORD).map((name): ProductionRule<object> => (config) => {
+    const unsafe = publishedIn(valueIn(config, name)).join(', ');
+    return unsafe === '' ? undefined : `${name} has secrets that are published with this software: ${unsafe}.`;
+  });
+  return [...values, ...folders];
+}
+
+function valueIn(config: object, name: string): string | undefined {
+  const value = (config as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The files whose whole content is a published secret. Who uses the folder reports one that cannot be read. */
+function publishedIn(folder: string | undefined): string[] {
+  if (folder === undefined) return [];
+  try {
+    return [...readSecretFolder(folder)].flatMap(([file, secret]) => (isPublished(secret) ? [file] : []));
+  } catch {
+    return [];
+  }
 }

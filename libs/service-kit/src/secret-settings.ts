@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { StringOptions, TSchema, TString } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { OWN_KEYWORD } from './published-secrets';
+import { FOLDER_KEYWORD, OWN_KEYWORD } from './published-secrets';
+import { readSecretFile } from './secret-files';
 
 export type Environment = Record<string, string | undefined>;
 
@@ -16,6 +16,11 @@ export function secretText(options: StringOptions & { description: string }): TS
 /** A key that is no secret, but has a private half that is: production refuses those that are published. */
 export function ownKeyText(options: StringOptions & { description: string }): TString {
   return Type.String({ ...options, [OWN_KEYWORD]: true });
+}
+
+/** A folder with a secret in each file, which `readSecretFolder` reads. Production looks at each, as at {@link secretText}. */
+export function secretFolder(options: StringOptions & { description: string }): TString {
+  return Type.String({ minLength: 1, ...options, [FOLDER_KEYWORD]: true });
 }
 
 export function isSecret(setting: TSchema): boolean {
@@ -38,7 +43,7 @@ export function readSecret(env: Environment, name: string): ReadSecret {
   if (file === undefined) return { value };
   if (value !== undefined) return { problem: `${name} and ${name}_FILE are both set` };
   try {
-    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    const text = readSecretFile(file);
     return text === '' ? { problem: `${name}_FILE names an empty file, ${file}` } : { value: text };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
