@@ -12,7 +12,7 @@ export function systemEnvironment() {
   const environment = readPrivateFile(environmentFile);
   if (environment === undefined && missingServers(process.env).length > 0) {
     throw new Failure(
-      'The system has never been started in this checkout: run npm start first, or set KAFKA_BROKERS, MONGODB_URI and the secrets of the system that is meant.',
+      'The system has never been started in this checkout: run npm start first, or set NODE_ENV, KAFKA_BROKERS, MONGODB_URI and the secrets of the system that is meant.',
     );
   }
   const set = Object.entries(process.env).filter(([, value]) => value !== undefined && value !== '');

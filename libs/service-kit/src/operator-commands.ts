@@ -1,8 +1,10 @@
 import type { AxiosInstance } from 'axios';
 import { isAxiosError } from 'axios';
 import { identityTokenFrom } from './callers';
+import { ConfigurationError } from './configuration-error';
 import { messageOf } from './errors';
 import { closeHttpClient, createHttpClient } from './http-client';
+import { requireProfile } from './profile';
 import type { Environment } from './secret-settings';
 
 type Query = Record<string, string>;
@@ -109,16 +111,23 @@ export function parseId(args: readonly string[]): string | undefined {
   return id === undefined || id.startsWith('-') || args.length !== 1 ? undefined : id;
 }
 
-/** Runs a command line as a process: prints, and exits with its code. */
+/**
+ * Runs a command line as a process: prints, and exits with its code. Like a service it works only under a named profile,
+ * because the profile decides what it refuses.
+ */
 export function runCommandLine(
   run: (args: readonly string[], env: NodeJS.ProcessEnv, print: Print) => Promise<number>,
 ) {
   const print: Print = (line) => void process.stdout.write(`${line}\n`);
-  run(process.argv.slice(2), process.env, print).then(
+  const underProfile = async (): Promise<number> => {
+    requireProfile(process.env);
+    return run(process.argv.slice(2), process.env, print);
+  };
+  underProfile().then(
     (exitCode) => process.exit(exitCode),
     (error: unknown) => {
       process.stderr.write(`${messageOf(error)}\n`);
-      process.exit(FAILED);
+      process.exit(error instanceof ConfigurationError ? WRONG_USAGE : FAILED);
     },
   );
 }

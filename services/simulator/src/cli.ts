@@ -1,6 +1,5 @@
 import { fieldsOfScenario, scenarios, TEST_CURRENCY } from '@gateway/contracts';
 import type { Print } from '@gateway/service-kit';
-import { runCommandLine } from '@gateway/service-kit';
 
 const WRONG_USAGE = 2;
 const USAGE = `usage: npm run sandbox -- scenarios         what the sandbox does on request, by test card and amount
@@ -46,4 +45,7 @@ function printFields(scenario: string, print: Print): number {
   return fields === undefined ? 1 : 0;
 }
 
-if (require.main === module) runCommandLine((args, _env, print) => Promise.resolve(runCli(args, print)));
+// It reads no settings, so it needs no profile.
+if (require.main === module) {
+  process.exitCode = runCli(process.argv.slice(2), (line) => void process.stdout.write(`${line}\n`));
+}
