@@ -14,7 +14,7 @@ import { payout } from './support/payouts';
 import type { ServiceProcess } from './support/processes';
 import { build, startProcess } from './support/processes';
 import type { Body, Surroundings } from './support/system';
-import { cardRequest, followUp, openSurroundings, uniqueId } from './support/system';
+import { cardRequest, followUp, openSurroundings, pageRequest, uniqueId } from './support/system';
 
 /** A live account, and another one. */
 const LIVE = { api_version: 1, merchant_account: 'live_account', merchant_password: 'a long password' };
@@ -68,7 +68,8 @@ async function openAccount({ merchant_account, merchant_password }: typeof LIVE)
     merchantAccount: merchant_account,
     password: new Secret(merchant_password),
     settings: {
-      transactionTypes: ['SALE', 'SALE3D', 'REFUND', 'CHECK', 'PAYOUT'],
+      transactionTypes: ['SALE', 'SALE3D', 'REFUND', 'CHECK', 'PAYOUT', 'AUTH3D'],
+      returnHosts: ['shop.example'],
       payoutRules: [{ kind: 'daily-amount', currency: 'XTS', maxE4: 1_000_000 }],
     },
   });
@@ -194,6 +195,21 @@ test('a cardholder passes a challenge on its page alone, and its result comes ba
   });
   expect(checked).toMatchObject({ status: 'SUCCESS', code: 0 });
   expect(await ledger(reference)).toMatchObject({ entries: [{ effect: 'sold' }] });
+});
+
+test('a browser returns from XTS to registered hosts alone', async () => {
+  const elsewhere = { callback_url: 'https://shop.example/callback', redirect_url: 'https://phishing.example/done' };
+  const page = pageRequest('SALE', elsewhere);
+  const answers = [
+    await card(cardRequest('SALE3D', elsewhere)),
+    await card(cardRequest('AUTH3D', elsewhere)),
+    await send('/api/pf/checkout', page),
+  ];
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ code: 1004, message: 'Invalid redirect_url in request message' });
+  }
+  const registered = { ...page, redirect_url: 'https://shop.example:8443/done' };
+  expect(await send('/api/pf/checkout', registered)).toMatchObject({ checkout_url: expect.any(String) as string });
 });
 
 interface Form {

@@ -141,6 +141,7 @@ async function main(): Promise<void> {
     randomBytes,
     bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
     replyTimeoutMs: REPLY_TIMEOUT_MS,
+    sandboxReturns: 'any',
     logger,
     pending,
     turns: createPaymentTurns(),

@@ -18,7 +18,17 @@ export default async function globalSetup(): Promise<void> {
   const limits = ['--rate-limit', '1000', '--concurrency', '1000'];
   const accounts: TestAccounts = {
     merchant: await create(project, 'shop_merchant', ...returnHost, ...payouts, ...limits),
-    custom: await create(project, 'shop_custom', '--custom', 'all', '--payout-fee', '0.50+1%', ...payouts, ...limits),
+    custom: await create(
+      project,
+      'shop_custom',
+      '--custom',
+      'all',
+      ...returnHost,
+      '--payout-fee',
+      '0.50+1%',
+      ...payouts,
+      ...limits,
+    ),
   };
   for (const { name } of Object.values(accounts) as { name: string }[])
     await merchant(project, 'set', name, '--payouts', 'on');

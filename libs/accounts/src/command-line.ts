@@ -44,7 +44,7 @@ Options of create and set ("none" empties a list; each list replaces the previou
   --types AUTH,SALE,...    enabled card transactions, or all (default: all)
   --limit EUR:1.00-500.00  bounds of an amount; may be repeated
   --allow-ip CIDR          allowed source of requests; may be repeated (default: everywhere)
-  --return-host HOST       allowed host of a 3-D Secure TermUrl; may be repeated
+  --return-host HOST       allowed host of a 3-D Secure TermUrl, and of redirect_url in XTS; may be repeated
   --rate-limit N           requests per second, in each replica (default: 100, active accounts 1000)
   --concurrency N          requests at once, in each replica (default: 32, active accounts 1000)
   --hold-callbacks N|off   callbacks N hours before the end of a hold and at its end, for holds made from then on, and

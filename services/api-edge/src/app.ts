@@ -105,6 +105,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     randomBytes,
     bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
     replyTimeoutMs: config.REPLY_TIMEOUT_MS,
+    sandboxReturns: config.NODE_ENV === 'production' ? 'registered' : 'any',
     tracer,
     logger,
     pending,

@@ -103,6 +103,7 @@ async function initAtCutOff(transactionUniqueId: string) {
     now: Date.now,
     randomBytes,
     replyTimeoutMs: 600,
+    sandboxReturns: 'any',
     logger: silentLogger,
   } as unknown as InitiatePorts;
   const { body } = await handlePayoutRequest(

@@ -143,6 +143,7 @@ function world(): World {
     now: () => here.now,
     randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),
     replyTimeoutMs: REPLY_TIMEOUT_MS,
+    sandboxReturns: 'any',
     attemptMaxMs: ATTEMPT_MAX_MS,
     publicBaseUrl: 'https://pay.example',
     logger: silentLogger,

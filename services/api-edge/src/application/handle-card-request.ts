@@ -4,12 +4,14 @@ import { check } from './check';
 import { cardEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Answer } from './responses';
+import { unregisteredReturns } from './returns';
 import type { SubmitPorts } from './submit';
 import { operationSubmission, submit } from './submit';
 
 /** `POST /api/pf/host-to-host`. */
 export function handleCardRequest(ports: SubmitPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, cardEndpoint, {
+    refusedFields: unregisteredReturns(ports),
     checkRules: checkAccountRules,
     carryOut: (session, { merchantAccount }, request, idempotency) =>
       request.transactionType === 'CHECK'

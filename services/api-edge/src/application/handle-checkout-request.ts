@@ -11,6 +11,7 @@ import type { Idempotency, OperationEntry, OpenCheckout } from './ports';
 import { repeatUntil } from './repeat-until';
 import type { Answer, Session } from './responses';
 import { checkoutResponse, failure } from './responses';
+import { unregisteredReturns } from './returns';
 import type { Submission } from './submit';
 import { submit } from './submit';
 import { SWEEP_AFTER_EXPIRY_MS } from './sweep-checkouts';
@@ -21,6 +22,7 @@ const PAGE_ID_BYTES = 16;
 /** `POST /api/pf/checkout`: a page where the cardholder enters the card that the request leaves out. */
 export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, checkoutEndpoint, {
+    refusedFields: unregisteredReturns(ports),
     checkRules: checkAccountRules,
     carryOut: (session, { merchantAccount }, request, idempotency) =>
       submit(ports, session, checkoutSubmission(ports, session, merchantAccount, request, idempotency)),

@@ -90,6 +90,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
     now: () => here.nowMs,
     randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),
     replyTimeoutMs: 30_000,
+    sandboxReturns: 'any',
     logger: silentLogger,
     ...more,
   };

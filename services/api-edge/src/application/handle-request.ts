@@ -17,6 +17,8 @@ import { failure, fieldFailure, problem, unavailable } from './responses';
 
 /** What an endpoint does with a request that has passed the checks of its declaration. */
 export interface RequestKind<Request> {
+  /** Step 5: fields that are valid, and which this account must not send. */
+  refusedFields?(request: Request, account: Account): FieldProblem[];
   /** Step 6: the code of the refusal. */
   checkRules(request: Request, account: AccountForRules): ResponseCode | undefined;
   /** `slot` is released afterwards, or earlier: a request that only waits must not hold it. */
@@ -47,7 +49,7 @@ export async function handleRequest<Request>(
     try {
       const chosen = chooseOperation(endpoint, incoming, account, session, ports.now());
       if ('refused' in chosen) return chosen.refused;
-      const checked = checkFields(ports, incoming, session, account, endpoint, chosen.operation);
+      const checked = checkFields(ports, incoming, session, account, endpoint, chosen.operation, kind);
       if ('refused' in checked) return checked.refused;
       const code = kind.checkRules(checked.request, rulesOf(account));
       if (code !== undefined) return failure(session, ports.now(), code);
@@ -70,11 +72,12 @@ function checkFields<Request>(
   account: Account,
   { takesKey }: Endpoint<Request>,
   { table, tableFor }: Operation<Request>,
+  { refusedFields }: Pick<RequestKind<Request>, 'refusedFields'>,
 ): { request: Request } | { refused: Answer } {
   const now = ports.now();
   const checked = checkTable(tableFor?.(account) ?? table, incoming.fields, now);
   const problems: FieldProblem[] = [
-    ...(checked.ok ? [] : checked.problems),
+    ...(checked.ok ? (refusedFields?.(checked.request, account) ?? []) : checked.problems),
     ...(takesKey ? keyProblems(incoming) : []),
   ];
   return checked.ok && problems.length === 0

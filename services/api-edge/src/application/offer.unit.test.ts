@@ -38,6 +38,7 @@ function portsWith(...insertions: (Insertion | Error)[]) {
     databaseAvailable: () => true,
     now: Date.now,
     replyTimeoutMs: REPLY_TIMEOUT_MS,
+    sandboxReturns: 'any',
     logger: silentLogger,
   } as unknown as Ports;
   return { ports, asked, late };

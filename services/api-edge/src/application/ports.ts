@@ -268,6 +268,8 @@ export interface Ports {
   /** Keyed hash of the request, for Idempotency-Key. */
   bodyHash(content: string): string;
   replyTimeoutMs: number;
+  /** Where browsers may return to in XTS: hosts that are registered for the account, or anywhere. */
+  sandboxReturns: 'registered' | 'any';
   logger: Logger;
 }
 
