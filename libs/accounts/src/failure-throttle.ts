@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { createTokenBuckets } from './token-buckets';
+import { createTokenBuckets } from '@gateway/service-kit';
 
 /** Failures of one source at one account: 100 at once, then 5 a second. */
 const OF_PAIR = { burst: 100, perSecond: 5 };

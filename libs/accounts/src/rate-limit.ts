@@ -1,5 +1,5 @@
 import type { Account } from './account';
-import { createTokenBuckets } from './token-buckets';
+import { createTokenBuckets } from '@gateway/service-kit';
 
 const MAX_ACCOUNTS = 10_000;
 /** Far above an ordinary request. Reading and checking so much takes about as long as an operation. */

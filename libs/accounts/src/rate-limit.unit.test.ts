@@ -1,5 +1,5 @@
 import { createRateLimiter } from './rate-limit';
-import { createTokenBuckets } from './token-buckets';
+import { createTokenBuckets } from '@gateway/service-kit';
 
 const taken = (count: number, take: () => boolean): number =>
   Array.from({ length: count }, take).filter(Boolean).length;

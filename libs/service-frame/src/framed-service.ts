@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import type { MessageDeclaration, ServiceDeclaration, TopicName } from '@gateway/contracts';
 import type { MessageHandler, WorkerOptions } from '@gateway/messaging';
 import { createWorker } from '@gateway/messaging';
@@ -8,8 +7,9 @@ import type {
   InternalRoutes,
   IsStarted,
   KeyIds,
-  ListenOptions,
+  ListeningServer,
   OnStop,
+  PublicPortOptions,
   ReloadedCertificate,
   Service,
 } from '@gateway/service-kit';
@@ -18,8 +18,8 @@ import {
   createInternalApi,
   createService,
   listen,
+  listenPublicly,
   openInternalAccess,
-  requireTls,
   startOpsServer,
 } from '@gateway/service-kit';
 import type { Frame, ServiceDeps } from './frame';
@@ -48,7 +48,7 @@ export interface Parts<Port extends string = never> {
     /** Ends requests that only wait. Must not throw. */
     onClosing?: () => void;
     tls?: ReloadedCertificate | undefined;
-  } & Omit<ListenOptions, 'metrics' | 'tls'>;
+  } & Omit<PublicPortOptions, 'metrics' | 'tls' | 'isProduction'>;
   /** Messages of the hot path: their validators are compiled before the service is ready. */
   hotMessages?: readonly Pick<MessageDeclaration, 'prepare'>[];
   /** Checks beside those of the frame, or in their place. */
@@ -106,8 +106,8 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   onStop(() => access.stop());
   access.start();
 
-  async function serve(name: string, options: ListenOptions, drainTimeoutMs = REQUESTS_DRAIN_TIMEOUT_MS) {
-    const server = await listen(options);
+  async function serve(name: string, opening: Promise<ListeningServer>, drainTimeoutMs = REQUESTS_DRAIN_TIMEOUT_MS) {
+    const server = await opening;
     onStop(() => server.close(drainTimeoutMs));
     ports[name] = server.port;
   }
@@ -136,26 +136,19 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   ports['ops'] = ops.port;
   if (parts.internal !== undefined) {
     const { name, port, routes } = parts.internal;
-    await serve(name, { listener: createInternalApi({ routes, access, logger }), port, host: access.host });
+    await serve(name, listen({ listener: createInternalApi({ routes, access, logger }), port, host: access.host }));
   }
   for (const message of parts.hotMessages ?? []) message.prepare();
   for (const part of [publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);
   await start(...(worker === undefined ? [] : [worker]), ...(parts.loops ?? []));
   if (parts.public !== undefined) {
     if (parts.public.tls !== undefined) await start(parts.public.tls);
-    const listener = publicListener(frame.config, parts.public);
-    await serve(parts.public.name, { ...parts.public, listener, metrics }, parts.public.drainTimeoutMs);
+    const isProduction = frame.config.NODE_ENV === 'production';
+    const opening = listenPublicly({ ...parts.public, isProduction, metrics });
+    await serve(parts.public.name, opening, parts.public.drainTimeoutMs);
     onStop(() => parts.public?.onClosing?.());
   }
   return ports;
-}
-
-/** In production nothing is served that came in clear. */
-function publicListener(
-  { NODE_ENV }: CommonConfig,
-  { listener, connections }: Pick<ListenOptions, 'listener' | 'connections'>,
-): RequestListener {
-  return NODE_ENV === 'production' ? requireTls(listener, connections?.trustedProxies ?? []) : listener;
 }
 
 function workerOf({ service, deps, frame, parts }: Opened<string>) {

@@ -1,7 +1,7 @@
 import { ExpireAuthorization } from '@gateway/contracts';
 import { on } from '@gateway/messaging';
 import type { CommonConfig } from '@gateway/service-kit';
-import { createMetrics, internalRoutes, listen } from '@gateway/service-kit';
+import { createMetrics, DEFAULT_CONNECTION_LIMITS, internalRoutes, listen } from '@gateway/service-kit';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Space } from '@gateway/testing';
@@ -31,6 +31,13 @@ const answering = (text: string) => ({
 
 const inner = internalRoutes();
 inner.get('/', ['operator'], (_request, response) => void response.send('inner'));
+
+const outer = () => ({
+  name: 'outer' as const,
+  ...answering('outer'),
+  listener: () => answering('outer').listener,
+  connections: DEFAULT_CONNECTION_LIMITS,
+});
 
 /** A service with one of each part, which record when they start and stop. */
 function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
@@ -68,7 +75,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
         worker: { handlers: [on(ExpireAuthorization, async () => undefined)] },
         loops: [recording('loop')],
         internal: { name: 'inner', port: 0, routes: [inner] },
-        public: { name: 'outer', ...answering('outer') },
+        public: outer(),
         ...changes,
       };
     },
@@ -105,7 +112,7 @@ test('everything opens in order, answers, and closes in reverse', async () => {
 
 test('a start that fails at its last step closes everything', async () => {
   const other = await listen(answering('other'));
-  const service = newService({ public: { name: 'outer', ...answering('outer'), port: other.port } });
+  const service = newService({ public: { ...outer(), port: other.port } });
   await expect(service.start()).rejects.toThrow('EADDRINUSE');
   expect(events).toEqual([
     'first starts',

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -72,6 +73,18 @@ const SOURCE_LENGTH_MAX = 64;
 /** The client's address of a request; empty for what can be none. */
 export function sourceOf({ ip = '' }: { readonly ip?: string | undefined }): string {
   return ip.length <= SOURCE_LENGTH_MAX ? ip : '';
+}
+
+/**
+ * The client's address of a request without Express, as Express reads it: the last one in `X-Forwarded-For` that is no
+ * trusted proxy's, if a trusted proxy sent it; otherwise the peer's.
+ */
+export function clientAddress({ socket, headers }: IncomingMessage, trustedProxies: readonly string[]): string {
+  const isTrusted = (address: string) => trustedProxies.some((range) => rangeContains(range, address));
+  let address = socket.remoteAddress ?? '';
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  while (forwarded.length > 0 && isTrusted(address)) address = forwarded.pop()?.trim() || address;
+  return sourceOf({ ip: address });
 }
 
 /** The source of a request: an IPv4 address, or an IPv6 network of 64 bits. */

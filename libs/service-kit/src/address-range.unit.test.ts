@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
-import { canonicalRange, rangeContains, rangesOverlap, sourceKey } from './address-range';
+import { canonicalRange, clientAddress, rangeContains, rangesOverlap, sourceKey } from './address-range';
 
 describe('canonical form', () => {
   it.each([
@@ -99,4 +100,18 @@ it('knows a sender by its IPv4 address or its IPv6 network', () => {
   expect(sourceKey('2001:db8:1:2::1')).not.toBe(sourceKey('2001:db8:1:3::1'));
   expect(sourceKey('192.0.2.7')).not.toBe(sourceKey('192.0.2.8'));
   expect(sourceKey('unix socket')).toBe('unix socket');
+});
+
+test.each([
+  ['the peer, without proxies', '192.0.2.7', undefined, '192.0.2.7'],
+  ['the peer, whatever it says', '192.0.2.7', '198.51.100.1', '192.0.2.7'],
+  ['what the proxy says', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+  ['the last one that no proxy has', '10.0.0.1', '203.0.113.9, 198.51.100.1, 10.0.0.2', '198.51.100.1'],
+  ['the proxy, if it says nothing', '10.0.0.1', undefined, '10.0.0.1'],
+  ['the first proxy, if it says nothing but proxies', '10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3'],
+  ['empty, for what is too long to be an address', '10.0.0.1', 'x'.repeat(65), ''],
+])("a client's address is %s", (_what, remoteAddress, forwarded, address) => {
+  const headers = { 'x-forwarded-for': forwarded };
+  const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
+  expect(clientAddress(request, ['10.0.0.0/8'])).toBe(address);
 });

@@ -142,7 +142,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     ],
     public: {
       name: 'api',
-      listener: createEdgeListener(config, ports, metrics),
+      listener: (pace) => createEdgeListener(config, ports, { pace, metrics }),
       port: config.PORT,
       host: config.HOST,
       tls: openCertificate(config, frame),

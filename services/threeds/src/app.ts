@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createClockFollower, createSourcePace, openAccountDirectory } from '@gateway/accounts';
+import { createClockFollower, openAccountDirectory } from '@gateway/accounts';
 import { Secret, services } from '@gateway/contracts';
 import { createHandle, registerOverdue } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -117,15 +117,16 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     ],
     public: {
       name: 'http',
-      listener: createPublicSite({
-        ports,
-        messageKey: keyOf(config.DS_MESSAGE_KEY),
-        bodies: createBodyReader(),
-        pace: createSourcePace(clock),
-        trustedProxies: connections.trustedProxies,
-        refuse: openRefusals('page', { logger, metrics }),
-        logger,
-      }),
+      listener: (pace) =>
+        createPublicSite({
+          ports,
+          messageKey: keyOf(config.DS_MESSAGE_KEY),
+          bodies: createBodyReader(),
+          pace,
+          trustedProxies: connections.trustedProxies,
+          refuse: openRefusals('page', { logger, metrics }),
+          logger,
+        }),
       port: config.THREEDS_PORT,
       host: config.HOST,
       tls: openCertificate(config, frame),

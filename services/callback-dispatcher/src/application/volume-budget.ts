@@ -1,5 +1,5 @@
-import type { BucketSize } from '@gateway/accounts';
-import { createTokenBuckets } from '@gateway/accounts';
+import type { BucketSize } from '@gateway/service-kit';
+import { createTokenBuckets } from '@gateway/service-kit';
 import type { VolumeUse } from '../domain/earned-volume';
 import { afterUse } from '../domain/earned-volume';
 import { destinationOf } from '../domain/lane';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import type { SourcePace } from '@gateway/accounts';
 import { RawText } from '@gateway/contracts';
 import type { Locale, RenderedPage } from '@gateway/pages';
 import { localeFor, REDIRECTS_OF_OTHERS } from '@gateway/pages';
-import type { BodyFault, BodyReader, Logger, RefusalReason, Registry, Tracer } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, RefusalReason, Registry, SourcePace, Tracer } from '@gateway/service-kit';
 import {
   bytesOf,
   Counter,
   assertNever,
+  limitConcurrency,
   openRefusals,
   readBody,
   strictTransport,
@@ -74,7 +74,7 @@ export function createCheckoutPages(options: CheckoutPagesOptions): RequestListe
   app.set('trust proxy', [...options.trustedProxies]);
   app.use(strictTransport, openRequest(options));
   const pace = keepPace(options);
-  const takePlace = limitConcurrency(options.maxConcurrent);
+  const takePlace = limitPages(options.maxConcurrent);
   app
     .route(ROUTE)
     .get(pace, requirePageId(), takePlace, show(options))
@@ -144,14 +144,10 @@ function keepPace({ pace }: CheckoutPagesOptions): RequestHandler {
 }
 
 /** Takes a place once the form has arrived, so that slow forms block no others. */
-function limitConcurrency(maxConcurrent: number): RequestHandler {
-  let concurrent = 0;
-  return (_request, response, next) => {
-    if (concurrent >= maxConcurrent) return lookAgain(response, view.unknownPage(localeOf(response)));
-    concurrent += 1;
-    response.once('close', () => (concurrent -= 1));
-    next();
-  };
+function limitPages(maxConcurrent: number): RequestHandler {
+  const enter = limitConcurrency(maxConcurrent);
+  return (_request, response, next) =>
+    enter(response) ? next() : lookAgain(response, view.unknownPage(localeOf(response)));
 }
 
 /** Empty for what can be no id. */

@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { createSourcePace } from '@gateway/accounts';
-import type { Registry, Tracer } from '@gateway/service-kit';
+import type { Registry, SourcePace, Tracer } from '@gateway/service-kit';
 import { connectionLimitsOf, createBodyReader, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
 import { handleCallbackEvents } from '../../application/handle-callback-events';
 import { handleCallbackList } from '../../application/handle-callback-list';
@@ -34,7 +33,11 @@ export type EdgePorts = CheckoutPorts &
   LedgerPorts & { bus: AnnouncingBus; tracer: Tracer };
 
 /** Merchants and browsers share a port. Each has its own limit, so that neither can lock the other out. */
-export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
+export function createEdgeListener(
+  config: Config,
+  ports: EdgePorts,
+  { pace, metrics }: { pace: SourcePace; metrics: Registry },
+): RequestListener {
   const shared = {
     trustedProxies: connectionLimitsOf(config).trustedProxies,
     bodies: createBodyReader({
@@ -43,7 +46,7 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
       maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
     }),
     bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
-    pace: createSourcePace(ports),
+    pace,
     now: ports.now,
     tracer: ports.tracer,
     logger: ports.logger,

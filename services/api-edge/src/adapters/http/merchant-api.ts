@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
-import type { SourcePace } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
 import { RawText, RESPONSE_CODES, TEST_CURRENCY, maskCardNumbers, resultClassOf } from '@gateway/contracts';
-import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, Registry, SourcePace, Span, Tracer } from '@gateway/service-kit';
 import {
   bytesOf,
   Counter,

@@ -97,8 +97,8 @@ function noChallenge(reason: NoChallenge): HttpProblem {
 }
 
 /** Browsers always get a page. */
-export function pageRefusal({ status, message, allow }: HttpProblem, request: HttpRequest): HttpAnswer {
-  return { kind: 'page', status, page: errorPage(localeOf(request), status, message), allow };
+export function pageRefusal({ status, message, headers }: HttpProblem, request: HttpRequest): HttpAnswer {
+  return { kind: 'page', status, page: errorPage(localeOf(request), status, message), headers };
 }
 
 /** The browser's language. */

@@ -3,8 +3,16 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { RawText } from '@gateway/contracts';
 import type { RenderedPage } from '@gateway/pages';
-import type { BodyFault, BodyReader, CallerKind, InternalAccess, Logger } from '@gateway/service-kit';
-import { assertNever, CALLER_KINDS, holdUntilAnswered, isTls, STRICT_TRANSPORT } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, CallerKind, InternalAccess, Logger, SourcePace } from '@gateway/service-kit';
+import {
+  assertNever,
+  CALLER_KINDS,
+  clientAddress,
+  holdUntilAnswered,
+  isTls,
+  limitConcurrency,
+  STRICT_TRANSPORT,
+} from '@gateway/service-kit';
 
 const BODY_MAX_BYTES = 64 * 1024;
 const PAIRS_MAX = 100;
@@ -12,6 +20,7 @@ const PAIRS_MAX = 100;
 export const BODY_TIMEOUT_MS = 10_000;
 const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
+const AGAIN: HttpHeaders = { 'retry-after': '2' };
 /** The address may be confidential: keep it out of caches and from the next site. */
 const UNTRACED = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
@@ -26,12 +35,14 @@ export interface HttpRequest {
   form(): Promise<ReadonlyMap<string, RawText>>;
 }
 
+export type HttpHeaders = Readonly<Record<string, string>>;
+
 export type HttpAnswer =
   /** `afterwards` runs once the answer has been sent or the connection is lost. */
   | { kind: 'json'; status: number; body: unknown; afterwards?: () => Promise<void> }
   | { kind: 'text'; status: number; body: string }
   | { kind: 'no-content' }
-  | { kind: 'page'; status: number; page: RenderedPage; allow?: string | undefined }
+  | { kind: 'page'; status: number; page: RenderedPage; headers?: HttpHeaders | undefined }
   /** 307: the browser posts the same form again, there. */
   | { kind: 'post-again'; location: string }
   /** Never answers: the connection stays open until the client closes it or `silenceMs` have passed. */
@@ -54,8 +65,8 @@ export class HttpProblem extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** The method that a 405 allows. */
-    readonly allow?: string,
+    /** What a page with it says beside its own. */
+    readonly headers?: HttpHeaders,
   ) {
     super(message);
   }
@@ -77,24 +88,26 @@ export function createHttpListener(options: {
   access?: Pick<InternalAccess, 'admit'> | undefined;
   /** How to answer what no route takes, if not with `{"error"}`. */
   refusal?: NonNullable<Route['refusal']>;
-  /** Requests at once; further ones get 503. */
+  /** Of a public port: a request keeps it before it is looked up, once its body has arrived. */
+  pace?: SourcePace;
+  /** Requests at once, counted once it is their turn; further ones get 503. */
   concurrentMax?: number;
+  /** Proxies whose `X-Forwarded-For` is trusted. */
+  trustedProxies?: readonly string[];
   bodies: BodyReader;
   /** Added to each answer. */
   latencyMs: number;
   silenceMs: number;
   logger: Logger;
 }): HttpListener {
-  const { concurrentMax = Infinity } = options;
+  const { concurrentMax = Infinity, trustedProxies = [], pace } = options;
   const match = matcher(options.routes);
   const silent = createSilentSockets(options.silenceMs);
   const background = createBackgroundWork(options.logger);
+  const enter = limitConcurrency(concurrentMax);
   let stopped = false;
-  let concurrent = 0;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    concurrent += 1;
-    response.once('close', () => (concurrent -= 1));
     const outcome = await handle(request, response);
     if (outcome === undefined) return;
     if (options.latencyMs > 0 && outcome.kind !== 'silence') await delay(options.latencyMs);
@@ -127,7 +140,8 @@ export function createHttpListener(options: {
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<HttpAnswer | undefined> {
     const { method = '' } = incoming;
     const [path = '', search = ''] = (incoming.url ?? '').split('?', 2);
-    const body = readerOf(incoming, response, options.bodies);
+    const source = clientAddress(incoming, trustedProxies);
+    const body = readerOf({ incoming, response, source, bodies: options.bodies });
     const request = {
       params: {},
       query: new URLSearchParams(search),
@@ -139,7 +153,11 @@ export function createHttpListener(options: {
     const route = 'route' in found ? found.route : undefined;
     try {
       if (!isAdmitted(incoming, response, route)) return undefined;
-      if (concurrent > concurrentMax) throw new HttpProblem(503, 'busy');
+      if (pace !== undefined) {
+        await arrival(incoming, route === undefined ? undefined : body);
+        if (!(await pace.take(source))) throw new HttpProblem(429, 'too many requests', AGAIN);
+      }
+      if (!enter(response)) throw new HttpProblem(503, 'busy', AGAIN);
       if (!('route' in found)) throw found.problem;
       return await found.route.handle({ ...request, params: found.params });
     } catch (error) {
@@ -163,6 +181,12 @@ export function createHttpListener(options: {
       await background.idle();
     },
   };
+}
+
+/** One that no route reads is dropped. What is wrong with a body is said when it is its turn. */
+async function arrival(request: IncomingMessage, body: (() => Promise<Buffer>) | undefined): Promise<void> {
+  if (body === undefined) request.resume();
+  else await body().catch(() => undefined);
 }
 
 function problemOf({ method }: IncomingMessage, error: unknown, logger: Logger): HttpProblem {
@@ -219,9 +243,9 @@ function send(response: ServerResponse, status: number, headers: Readonly<Record
   response.end(body);
 }
 
-function sendPage(response: ServerResponse, { status, page, allow }: Extract<HttpAnswer, { kind: 'page' }>): void {
+function sendPage(response: ServerResponse, { status, page, headers }: Extract<HttpAnswer, { kind: 'page' }>): void {
   const secure = isTls(response.socket) ? STRICT_TRANSPORT : {};
-  send(response, status, { ...page.headers, ...secure, ...(allow === undefined ? {} : { allow }) }, page.body);
+  send(response, status, { ...page.headers, ...secure, ...headers }, page.body);
 }
 
 function delay(ms: number): Promise<void> {
@@ -229,14 +253,24 @@ function delay(ms: number): Promise<void> {
 }
 
 /** Reads the body within the budget of all, where it counts until the answer has left; throws {@link HttpProblem}. */
-function readerOf(request: IncomingMessage, response: ServerResponse, bodies: BodyReader): () => Promise<Buffer> {
-  const source = request.socket.remoteAddress ?? '';
-  return async () => {
-    const read = await bodies.read(request, { source, limitBytes: BODY_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
-    if ('fault' in read) throw new HttpProblem(BODY_FAULTS[read.fault], `body ${read.fault}`);
-    holdUntilAnswered(read, response);
-    return read.bytes;
-  };
+function readerOf(options: Exchange): () => Promise<Buffer> {
+  let body: Promise<Buffer> | undefined;
+  return () => (body ??= bodyOf(options));
+}
+
+interface Exchange {
+  incoming: IncomingMessage;
+  response: ServerResponse;
+  /** The client's address. */
+  source: string;
+  bodies: BodyReader;
+}
+
+async function bodyOf({ incoming, response, source, bodies }: Exchange): Promise<Buffer> {
+  const read = await bodies.read(incoming, { source, limitBytes: BODY_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
+  if ('fault' in read) throw new HttpProblem(BODY_FAULTS[read.fault], `body ${read.fault}`);
+  holdUntilAnswered(read, response);
+  return read.bytes;
 }
 
 const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415, 'cut-off': 400 } as const satisfies Record<
@@ -301,7 +335,7 @@ function matcher(routes: readonly Route[]): (method: string, path: string) => Ma
     }
     // Only browsers are told that the path is right.
     const page = pages.find(({ pattern }) => pattern.test(path));
-    if (page !== undefined) return { problem: new HttpProblem(405, 'wrong method', page.route.method) };
+    if (page !== undefined) return { problem: new HttpProblem(405, 'wrong method', { allow: page.route.method }) };
     return { problem: new HttpProblem(404, 'no such path') };
   };
 }

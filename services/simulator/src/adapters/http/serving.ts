@@ -1,5 +1,12 @@
-import type { InternalAccess, ListenOptions, Logger, OnStop, Registry } from '@gateway/service-kit';
-import { connectionLimitsOf, createBodyReader, listen, requireTls } from '@gateway/service-kit';
+import type {
+  InternalAccess,
+  ListeningServer,
+  Logger,
+  OnStop,
+  PublicPortOptions,
+  Registry,
+} from '@gateway/service-kit';
+import { connectionLimitsOf, createBodyReader, listen, listenPublicly } from '@gateway/service-kit';
 import type { SimulatorConfig } from '../../config';
 import { pageRefusal } from './acs';
 import type { HttpListener, Route } from './listener';
@@ -13,7 +20,7 @@ interface Serving {
   config: SimulatorConfig;
   logger: Logger;
   metrics: Registry;
-  tls: ListenOptions['tls'];
+  tls: PublicPortOptions['tls'];
   access: InternalAccess;
   onStop: OnStop;
 }
@@ -30,11 +37,10 @@ export interface Routes {
  * first is public and shows pages alone, and callers of the second are known. With one, everyone may use everything.
  */
 export function createServing({ config, logger, metrics, tls, access, onStop }: Serving) {
-  const bodies = createBodyReader();
-  const shared = { bodies, latencyMs: config.SIMULATOR_LATENCY_MS, silenceMs: config.SIMULATOR_SILENCE_MS, logger };
+  const shared = { latencyMs: config.SIMULATOR_LATENCY_MS, silenceMs: config.SIMULATOR_SILENCE_MS, logger };
 
-  async function open({ listener, stop }: HttpListener, options: Omit<ListenOptions, 'listener' | 'tls'>) {
-    const server = await listen({ listener, tls, ...options });
+  async function open(opening: Promise<ListeningServer>, { stop }: Pick<HttpListener, 'stop'>): Promise<number> {
+    const server = await opening;
     onStop(async () => {
       const closed = server.close(DRAIN_TIMEOUT_MS);
       await stop();
@@ -45,21 +51,42 @@ export function createServing({ config, logger, metrics, tls, access, onStop }: 
     return server.port;
   }
 
+  function openInside(listening: HttpListener, options: { port: number; host: string }): Promise<number> {
+    return open(listen({ listener: listening.listener, tls, ...options }), listening);
+  }
+
+  function openPages(routes: readonly Route[], options: { port: number; host: string }): Promise<number> {
+    const connections = connectionLimitsOf(config);
+    const { trustedProxies } = connections;
+    const limits = { bodies: createBodyReader(), concurrentMax: PAGES_AT_ONCE, trustedProxies };
+    let site: HttpListener | undefined;
+    const opening = listenPublicly({
+      listener(pace) {
+        site = createHttpListener({ ...shared, ...limits, routes, refusal: pageRefusal, pace });
+        return site.listener;
+      },
+      tls,
+      ...options,
+      requestTimeoutMs: BODY_TIMEOUT_MS,
+      connections,
+      metrics,
+      isProduction: config.NODE_ENV === 'production',
+    });
+    return open(opening, { stop: async () => site?.stop() });
+  }
+
   return async ({ pages, counterparts }: Routes): Promise<{ http: number; internal: number }> => {
     const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_INTERNAL_PORT: internalPort } = config;
+    const inside = { ...shared, bodies: createBodyReader() };
     if (internalPort === undefined) {
-      const both = await open(createHttpListener({ ...shared, routes: [...counterparts, ...pages] }), { port, host });
+      const all = createHttpListener({ ...inside, routes: [...counterparts, ...pages] });
+      const both = await openInside(all, { port, host });
       return { http: both, internal: both };
     }
-    const internal = createHttpListener({ ...shared, routes: counterparts, access });
-    const site = createHttpListener({ ...shared, routes: pages, refusal: pageRefusal, concurrentMax: PAGES_AT_ONCE });
-    const requestTimeoutMs = BODY_TIMEOUT_MS;
-    const connections = connectionLimitsOf(config);
-    const isOpen = config.NODE_ENV !== 'production';
-    const listener = isOpen ? site.listener : requireTls(site.listener, connections.trustedProxies);
+    const internal = createHttpListener({ ...inside, routes: counterparts, access });
     return {
-      internal: await open(internal, { port: internalPort, host: access.host }),
-      http: await open({ ...site, listener }, { port, host, requestTimeoutMs, connections, metrics }),
+      internal: await openInside(internal, { port: internalPort, host: access.host }),
+      http: await openPages(pages, { port, host }),
     };
   };
 }

@@ -2,13 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
-import type { SourcePace } from '@gateway/accounts';
 import type { Secret } from '@gateway/contracts';
 import { RawText, rawText } from '@gateway/contracts';
 import type { Locale } from '@gateway/pages';
 import { localeFor } from '@gateway/pages';
-import type { BodyFault, BodyReader, Logger, RefusalReason, Refuse } from '@gateway/service-kit';
-import { bytesOf, isRetryable, readBody, sourceOf, strictTransport, traceRequest } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, RefusalReason, Refuse, SourcePace } from '@gateway/service-kit';
+import {
+  bytesOf,
+  isRetryable,
+  limitConcurrency,
+  readBody,
+  sourceOf,
+  strictTransport,
+  traceRequest,
+} from '@gateway/service-kit';
 import { retryableWhenTransient } from '@gateway/mongo';
 import type { Problem, Turn } from '../../application/browser';
 import { comeBack, lookForResult, openPage } from '../../application/browser';
@@ -76,7 +83,7 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', [...trustedProxies]);
-  const takePlace = limitConcurrency();
+  const takePlace = limitPages();
   const keepPace = keepPaceOf(pace);
   const body = [readForm(bodies), keepPace, takePlace];
   app.use(strictTransport, openRequest(ports, refuse));
@@ -155,14 +162,9 @@ function keepPaceOf(pace: SourcePace): RequestHandler {
   };
 }
 
-function limitConcurrency(): RequestHandler {
-  let concurrent = 0;
-  return (_request, response, next) => {
-    if (concurrent >= CONCURRENT_MAX) return sendPage(response, tryAgain(localeOf(response)));
-    concurrent += 1;
-    response.once('close', () => (concurrent -= 1));
-    next();
-  };
+function limitPages(): RequestHandler {
+  const enter = limitConcurrency(CONCURRENT_MAX);
+  return (_request, response, next) => (enter(response) ? next() : sendPage(response, tryAgain(localeOf(response))));
 }
 
 /** The raw bytes, because the signature covers them. A slow body blocks no others. */

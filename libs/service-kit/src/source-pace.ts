@@ -1,4 +1,4 @@
-import { sourceKey } from '@gateway/service-kit';
+import { sourceKey } from './address-range';
 import { createTokenBuckets } from './token-buckets';
 
 /**

@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache';
-
 /** A bucket holds up to `burst` tokens and refills by `perSecond`. */
 export interface BucketSize {
   readonly burst: number;
@@ -26,7 +24,8 @@ interface Bucket {
 }
 
 export function createTokenBuckets(options: { now: () => number; maxKeys: number }): TokenBuckets {
-  const buckets = new LRUCache<string, Bucket>({ max: options.maxKeys });
+  /** The least recently used first. */
+  const buckets = new Map<string, Bucket>();
 
   function fill(key: string, size: BucketSize): Bucket {
     const nowMs = options.now();
@@ -34,8 +33,15 @@ export function createTokenBuckets(options: { now: () => number; maxKeys: number
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
     bucket.tokens = Math.min(size.burst, bucket.tokens + (elapsedMs * size.perSecond) / 1000);
     bucket.filledAtMs = nowMs;
-    buckets.set(key, bucket);
+    keep(key, bucket);
     return bucket;
+  }
+
+  function keep(key: string, bucket: Bucket): void {
+    buckets.delete(key);
+    buckets.set(key, bucket);
+    if (buckets.size <= options.maxKeys) return;
+    for (const oldest of buckets.keys()) return void buckets.delete(oldest);
   }
 
   function secondsUntil(wanted: number, { tokens }: Bucket, { perSecond }: BucketSize): number {
