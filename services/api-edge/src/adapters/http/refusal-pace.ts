@@ -1,6 +1,11 @@
 /** Refusals that are sent at once: a burst, then a rate per second. */
 const PROMPT = { burst: 100, perSecond: 50 };
-const DELAY_MS = 1_000;
+const DELAY_MIN_MS = 1_000;
+/**
+ * Clients that all waited for the same time would all come back in the same moment, again and again, and everybody else
+ * would wait until they have been answered.
+ */
+const DELAY_SPREAD_MS = 2_000;
 const MAX_DELAYED = 5_000;
 
 /**
@@ -10,7 +15,12 @@ const MAX_DELAYED = 5_000;
  *
  * @returns a promise that resolves when a refusal may be sent
  */
-export function createRefusalPace({ now }: { now: () => number }): () => Promise<void> {
+export function createRefusalPace(options: {
+  now: () => number;
+  /** Default: `Math.random`. */
+  random?: () => number;
+}): () => Promise<void> {
+  const { now, random = Math.random } = options;
   let tokens = PROMPT.burst;
   let filledAtMs = now();
   let delayed = 0;
@@ -24,7 +34,7 @@ export function createRefusalPace({ now }: { now: () => number }): () => Promise
     }
     if (delayed >= MAX_DELAYED) return;
     delayed += 1;
-    await new Promise((resolve) => setTimeout(resolve, DELAY_MS));
+    await new Promise((resolve) => setTimeout(resolve, DELAY_MIN_MS + random() * DELAY_SPREAD_MS));
     delayed -= 1;
   };
 }
