@@ -18,3 +18,7 @@ export type { World, WorldDeps, WorldOptions } from './world';
 export { openBroker, openCluster, openKafkaCluster, openMongo, openReplicaSet } from './cluster';
 export type { Cluster, KafkaCluster, Member, Members, ReplicaSet } from './cluster';
 export * from './recording-logger';
+export { countWork } from './counted-work';
+export type { ExampleRequest, HostilePlace } from './hostile-requests';
+export { exampleRequest, hostilePlaces, senderTo, worksOf } from './hostile-requests';
+export { HOSTILE_TEXTS } from './hostile-texts';
