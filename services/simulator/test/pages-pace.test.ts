@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Simulator } from '../src/app';
 import { dropDatabase, newDatabasePrefix, startSimulator } from './simulator-fixture';
 
@@ -24,6 +26,16 @@ const statusesOf = (port: number, count: number): Promise<number[]> =>
       return response.status;
     }),
   );
+
+const SENT_TOGETHER = 7_000;
+
+test(`of ${SENT_TOGETHER} requests for a page that are sent together one is answered`, async () => {
+  const client = connect(simulator.ports.http, '127.0.0.1');
+  // The rest may still be on its way when the connection ends.
+  client.on('error', () => undefined).write('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(SENT_TOGETHER));
+  const received = await text(client).catch(() => 'HTTP/1.1 404');
+  expect(received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 404']);
+});
 
 test('a source of the pages has a pace; the gateway has none', async () => {
   const statuses = await statusesOf(simulator.ports.http, 3 * (BURST + WAITING));
