@@ -64,10 +64,28 @@ export function isDuplicateReason(reason: string): boolean {
   return DUPLICATE_REASONS.has(reason);
 }
 
-/** About the file or its identifiers, or no reason at all. */
-const NOT_ABOUT_THE_PAYMENT = new Set(['FF01', 'RC01', 'RC04', 'MS02', 'MS03', 'NARR']);
+/** About the file or its identifiers, or in words that no program reads. */
+const NOT_ABOUT_THE_PAYMENT = new Set(['FF01', 'RC01', 'RC04', 'NARR']);
+/** Refused without saying why, as banks do to protect the receiver's data. Of a whole message they explain nothing. */
+const UNEXPLAINED = new Set(['MS02', 'MS03']);
 
-/** True if all reasons are known ones that explain why a payment is not carried out. None explains nothing. */
-export function isAboutThePayment(reasons: readonly string[]): boolean {
-  return reasons.length > 0 && reasons.every((reason) => CODES.has(reason) && !NOT_ABOUT_THE_PAYMENT.has(reason));
+/**
+ * True if all reasons are known ones that explain why a payment is not carried out. None explains nothing.
+ *
+ * @param general they are given for the whole message, not for one payment by name
+ */
+export function isAboutThePayment(reasons: readonly string[], { general }: { general: boolean }): boolean {
+  const explains = (reason: string): boolean =>
+    CODES.has(reason) && !NOT_ABOUT_THE_PAYMENT.has(reason) && !(general && UNEXPLAINED.has(reason));
+  return reasons.length > 0 && reasons.every(explains);
+}
+
+/**
+ * The bank could not read a file: its format, its syntax, its transmission, or its structure. Money that was settled does
+ * not come back for that.
+ */
+const ABOUT_THE_FILE = new Set(['FF01', 'FF02', 'TA01', 'TD02', 'TD03', 'TS01']);
+
+export function isAboutTheFile(reason: string): boolean {
+  return ABOUT_THE_FILE.has(reason);
 }

@@ -1,6 +1,6 @@
 import type { ResponseCode } from '@gateway/contracts';
 import { euroText, saysEuros } from './euro';
-import { codeOfRejection, isAboutThePayment, isDuplicateReason } from './reasons';
+import { codeOfRejection, isAboutTheFile, isAboutThePayment, isDuplicateReason } from './reasons';
 
 /** The parts of a pain.002, of any version, that we use. */
 export interface StatusReport {
@@ -104,18 +104,33 @@ export function statementsOf(report: StatusReport): Statements {
 /**
  * What the report says about transfers that it does not name, once it is known which of its transactions are ours. The
  * general status decides about none of them while a transaction with another status, or with an amount that we did not
- * order, may be any of them.
+ * order, may be any of them, or while a transaction contradicts the rejection of the whole.
  */
 export function restWithout(
-  { forTheRest, unclearRest }: Pick<Statements, 'forTheRest' | 'unclearRest'>,
+  said: Pick<Statements, 'forTheRest' | 'unclearRest' | 'byReference' | 'withoutId'>,
   { unmatched, differing }: { unmatched: readonly Statement[]; differing: readonly Statement[] },
 ): Pick<Statements, 'forTheRest' | 'unclearRest'> {
+  const { forTheRest, unclearRest } = said;
   if (forTheRest === undefined) return unclearRest === undefined ? {} : { unclearRest };
   if (!isFinal(forTheRest.status)) return { forTheRest };
   const { status } = forTheRest;
   const other = unmatched.find((one) => one.status !== status);
   if (other !== undefined) return { unclearRest: `${status}, and ${other.status} of a transaction that is not ours` };
-  return differing.length === 0 ? { forTheRest } : { unclearRest: `${status}, and amounts that are not ours` };
+  if (differing.length > 0) return { unclearRest: `${status}, and amounts that are not ours` };
+  const contradiction = contradictionOf(forTheRest, [...said.byReference.values()].flat());
+  return contradiction === undefined ? { forTheRest } : { unclearRest: `${status}, and ${contradiction}` };
+}
+
+/**
+ * A bank that rejects a message carries out none of it, and one that has a duplicate has the first. A settlement of the
+ * whole may have exceptions.
+ */
+function contradictionOf({ status, reasons }: Statement, transactions: readonly Statement[]): string | undefined {
+  if (status !== REJECTED) return undefined;
+  const other = transactions.find((one) => one.status !== REJECTED);
+  if (other !== undefined) return `${other.status} of a transaction`;
+  if (reasons.some(isDuplicateReason)) return undefined;
+  return transactions.some((one) => one.reasons.some(isDuplicateReason)) ? 'a transaction is a duplicate' : undefined;
 }
 
 function isFinal(status: string): boolean {
@@ -202,6 +217,8 @@ export interface Known {
   writtenAgain: boolean;
   /** The bank has said something about the message that is no rejection, so it could read the file. */
   accepted: boolean;
+  /** It has said so about this transfer, by name or with the whole message. */
+  acceptedItself: boolean;
   /** It was declined by name, not with the whole message. */
   declinedByName: boolean;
   /** Undefined if it is no longer known. */
@@ -268,26 +285,40 @@ function readSettlement({ fate, declinedByName }: Known, { named }: Statement): 
   }
 }
 
-function readRejection({ fate, writtenAgain, accepted }: Known, { reasons, general }: Statement): Reading {
+function readRejection(known: Known, { reasons, general }: Statement): Reading {
   const duplicate = reasons.find(isDuplicateReason);
   if (duplicate !== undefined) return { kind: 'doubtful', problem: `rejected as a duplicate (${duplicate})` };
   const [reason] = reasons;
-  switch (fate) {
-    case 'open':
-      if (general && writtenAgain)
-        return { kind: 'doubtful', problem: 'the whole message rejected, which may have been sent twice' };
-      // An agent may deliver one file twice, and the bank then refuses the second one.
-      if (general && accepted && !isAboutThePayment(reasons))
-        return { kind: 'doubtful', problem: `the whole message rejected${reasonsIn(reasons)} after it was accepted` };
-      return { kind: 'declined', code: codeOfRejection(reason) };
+  switch (known.fate) {
+    case 'open': {
+      const problem = doubtAboutRejection(known, { reasons, general });
+      return problem === undefined
+        ? { kind: 'declined', code: codeOfRejection(reason) }
+        : { kind: 'doubtful', problem };
+    }
     case 'settled':
-      return general
-        ? { kind: 'doubtful', problem: 'the whole message rejected after it was settled' }
+      if (general) return { kind: 'doubtful', problem: 'the whole message rejected after it was settled' };
+      return reasons.some(isAboutTheFile)
+        ? { kind: 'doubtful', problem: `rejected after it was settled, because of the file${reasonsIn(reasons)}` }
         : { kind: 'returned', reasonCode: reason ?? NO_REASON };
     case 'declined':
     case 'returned':
       return { kind: 'nothing-new' };
   }
+}
+
+/**
+ * Why a rejection does not tell how the payment ends. An agent may deliver one file twice, and the bank then refuses the
+ * second one: it has read the first.
+ */
+function doubtAboutRejection(
+  { writtenAgain, accepted, acceptedItself }: Known,
+  { reasons, general }: Pick<Statement, 'reasons' | 'general'>,
+): string | undefined {
+  if (general && writtenAgain) return 'the whole message rejected, which may have been sent twice';
+  if (isAboutThePayment(reasons, { general })) return undefined;
+  if (general && accepted) return `the whole message rejected${reasonsIn(reasons)} after it was accepted`;
+  return acceptedItself ? `rejected${reasonsIn(reasons)} after it was accepted` : undefined;
 }
 
 function reasonsIn(reasons: readonly string[]): string {

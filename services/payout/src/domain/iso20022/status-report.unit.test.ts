@@ -10,7 +10,7 @@ const said = (status: string, change: Partial<Statement> = {}): Statement => ({
   named: true,
   ...change,
 });
-const unknown = { writtenAgain: false, accepted: false, declinedByName: false };
+const unknown = { writtenAgain: false, accepted: false, acceptedItself: false, declinedByName: false };
 const readStatement = (fate: Fate, statement: Statement) => read({ ...unknown, fate }, statement);
 const report = (change: Partial<StatusReport>): StatusReport => ({
   messageId: 'R1',

@@ -114,7 +114,8 @@ async function applyStatements(
   const amountE4 = amountOf(member);
   for (const statement of statements) {
     const { fate = 'open', declinedByName = false } = known;
-    const facts = { fate, declinedByName, writtenAgain, accepted: accepted || wasAccepted(member) };
+    const acceptedItself = wasAccepted(known);
+    const facts = { fate, declinedByName, writtenAgain, accepted: accepted || acceptedItself, acceptedItself };
     const reading = readStatement(amountE4 === undefined ? facts : { ...facts, amountE4 }, statement);
     const bank = factsOf(statement);
     const problem = await tell(known, reading, bank, take);
@@ -127,9 +128,9 @@ async function applyStatements(
   return problems;
 }
 
-/** As recorded by an earlier release, which kept nothing of the kind with the message. */
-function wasAccepted({ status }: Member): boolean {
-  return status !== undefined && isAcceptance(status);
+/** An earlier release kept the last status alone. */
+function wasAccepted({ acceptedAt, status }: Member): boolean {
+  return acceptedAt !== undefined || (status !== undefined && isAcceptance(status));
 }
 
 /** Returns the problem, if there is one. */
@@ -164,12 +165,13 @@ function outcomeOf(reading: Reading, bank: BankFacts, { fate = 'open' }: Member)
 }
 
 function changeOf(
-  { fate = 'open' }: Member,
+  { fate = 'open', acceptedAt }: Member,
   reading: Reading,
   { status, general, bank, at }: Statement & { bank: BankFacts; at: number },
   isProblem: boolean,
 ): { $set: Partial<Member>; $unset?: { transfer: '' } } {
-  const said = { status, bank };
+  const isFirst = acceptedAt === undefined && isAcceptance(status);
+  const said = { status, bank, ...(isFirst && { acceptedAt: at }) };
   const ended = { ...said, endedAt: new Date(at) };
   // A contradiction must not change the transfer's outcome.
   if (isProblem) return { $set: said };

@@ -169,6 +169,84 @@ describe('a file that reached the bank twice', () => {
   });
 });
 
+describe('a rejection by name after an acceptance of the same payout', () => {
+  const rejected = (id: string, reason?: string) =>
+    pain002({ message: 'M1', id, transactions: [named('A', 'RJCT', reason)] });
+  const settled = pain002({ message: 'M1', id: 'R9', transactions: [named('A', 'ACSC')] });
+
+  describe.each([
+    ['by name', pain002({ message: 'M1', transactions: [named('A', 'ACSP')] })],
+    ['with the whole message', pain002({ message: 'M1', group: 'ACCP' })],
+  ])('%s', (_how, accepted) => {
+    it.each(['FF01', 'RC01', 'AM05', 'NARR', 'DT01', undefined])(
+      'for %s changes nothing, however often, and the settlement counts',
+      async (reason) => {
+        const inbox = await read(accepted, rejected('R2', reason), rejected('R3', reason), settled);
+        expect(inbox.files('failed')).toEqual(['2.xml', '3.xml']);
+        expect(inbox.problemsOf('3.xml')).toEqual([
+          expect.stringMatching(/^A: rejected (as a duplicate|.*after it was accepted)/),
+        ]);
+        expect(await fates()).toEqual(['settled', 'open', 'open']);
+        expect(inbox.told.filter((told) => !told.endsWith('submitted'))).toEqual(['A settled']);
+      },
+    );
+
+    it.each(['AC04', 'MS03'])('for %s declines it', async (reason) => {
+      await read(accepted, rejected('R2', reason));
+      expect(await fates()).toEqual(['declined', 'open', 'open']);
+    });
+  });
+
+  it('that an earlier release recorded is for an operator too', async () => {
+    await emit(records, 'M2', 'D');
+    await records.members.updateOne({ _id: 'D' }, { $set: { status: 'ACCP' } });
+    await read(pain002({ message: 'M2', transactions: [named('D', 'RJCT', 'FF01')] }));
+    expect((await records.members.findOne({ _id: 'D' }))?.status).toBe('RJCT');
+    expect((await records.members.findOne({ _id: 'D' }))?.fate).toBeUndefined();
+  });
+
+  it('counts if another payout was accepted', async () => {
+    await read(pain002({ message: 'M1', transactions: [named('B', 'ACSP')] }), rejected('R2', 'FF01'));
+    expect(await fates()).toEqual(['declined', 'open', 'open']);
+  });
+
+  it('is no return of a settlement if it is about the file', async () => {
+    const inbox = await read(settled, rejected('R10', 'FF01'));
+    expect(inbox.problemsOf('2.xml')).toEqual(['A: rejected after it was settled, because of the file (FF01)']);
+    expect(inbox.told).toEqual(['A settled']);
+  });
+});
+
+describe('a rejection of the whole that contradicts itself', () => {
+  it.each([
+    ['a settlement', named('A', 'ACSC'), 'settled', 'ACSC of a transaction'],
+    ['an acceptance', named('A', 'ACSP'), 'open', 'ACSP of a transaction'],
+    ['a duplicate', named('A', 'RJCT', 'AM05'), 'open', 'a transaction is a duplicate'],
+  ])('by %s decides about those alone that it names', async (_how, transaction, fate, contradiction) => {
+    const transactions = [transaction, named('B', 'RJCT', 'AC04')];
+    const inbox = await read(pain002({ message: 'M1', group: 'RJCT', transactions }));
+    expect(await fates()).toEqual([fate, 'declined', 'open']);
+    expect(inbox.problemsOf('1.xml')).toContain(`1 not named, payment said to be RJCT, and ${contradiction}`);
+  });
+});
+
+describe('several documents in one file', () => {
+  const first = pain002({ message: 'M1', id: 'R1', group: 'ACTC' });
+  const second = pain002({ message: 'M1', id: 'R2', group: 'ACSC' });
+  const lines = first.split('\n').length;
+
+  it.each([
+    ['one declaration', [first, second.split('\n').slice(1).join('\n')].join('\n'), lines + 1],
+    ['a declaration each', [first, second].join('\n'), lines + 2],
+  ])('with %s are refused with the line of the second root, and none is applied', async (_how, both, line) => {
+    const inbox = await read(both);
+    expect(inbox.problemsOf('1.xml')).toEqual([expect.stringMatching(new RegExp(`at line ${line}(;|$)`))]);
+    expect(inbox.news).toEqual([]);
+    expect(await fates()).toEqual(OPEN);
+    expect((await records.batches.findOne({ _id: 'M1' }))?.reportedAt).toBeUndefined();
+  });
+});
+
 describe('an echo that is not ours', () => {
   it.each<[string, object, string]>([
     ['a sum', { sum: '3.10' }, 'OrgnlCtrlSum 3.10 where 93.03 was sent'],

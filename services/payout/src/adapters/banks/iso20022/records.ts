@@ -32,6 +32,8 @@ export interface Member {
   declinedByName?: boolean;
   /** ISO 20022 status of the last report. */
   status?: string;
+  /** When the bank first said anything about it that is no rejection. */
+  acceptedAt?: number;
   bank?: BankFacts;
   /** When its fate became known, it was cancelled, or its payout was found to be at rest. */
   endedAt?: Date;
@@ -86,6 +88,11 @@ export interface Lease {
 
 /** Matches batches that a replica is writing, or will. */
 export const isUnwritten = { state: { $in: [...UNWRITTEN_STATES] } };
+
+/** Matches batches that the bank has not reported on. */
+export const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const;
+/** Matches those that it has reported on without the end of each payout. */
+export const UNDECIDED = { state: 'emitted', reportedAt: { $exists: true }, endedAt: { $exists: false } } as const;
 
 /** Matches batches whose state allows the step. */
 export function allows(step: BatchStep): Filter<Batch> {
@@ -168,5 +175,6 @@ export async function createIndexes(
   await batches.createIndex({ leaseUntil: 1 }, { name: 'unwritten', partialFilterExpression: isUnwritten });
   await batches.createIndex({ createdAt: -1 }, { name: 'newest' });
   await batches.createIndex({ state: 1, reportedAt: 1, emittedAt: 1 }, { name: 'figures' });
+  await batches.createIndex({ state: 1, endedAt: 1, createdAt: 1 }, { name: 'undecided' });
   await reports.createIndex({ digest: 1 }, { name: 'digest', partialFilterExpression: { result: 'applied' } });
 }
