@@ -314,6 +314,18 @@ export const businessAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'PayoutsUndecided',
+    severity: 'ticket',
+    when: [[above('max(gateway_iso20022_overdue_batches)', 0)]],
+    forMinutes: 15,
+    summary: 'The bank has reported on a payment file, and not how each of its payouts ended.',
+    test: {
+      atMinute: 20,
+      fires: { series: { gateway_iso20022_overdue_batches: steady(1) }, labels: {} },
+      silent: { gateway_iso20022_overdue_batches: '1+0x10 0+0x30' },
+    },
+  },
+  {
     name: 'CardNumbersTried',
     severity: 'ticket',
     when: [[above('sum by (rule) (increase(gateway_velocity_declines_total{rule=~"card numbers .*"}[10m]))', 0)]],

@@ -95,6 +95,8 @@ export const payouts: Dashboard = {
         number('Files that wait for an operator', 'short', query('', 'max(gateway_iso20022_held_batches)')),
         number('Files without a report', 'short', query('', 'max(gateway_iso20022_unreported_batches)')),
         number('The oldest of them', 's', query('', 'max(gateway_iso20022_oldest_unreported_seconds)')),
+        number('Files without all outcomes, overdue', 'short', query('', 'max(gateway_iso20022_overdue_batches)')),
+        number('The oldest without', 's', query('', 'max(gateway_iso20022_oldest_undecided_seconds)')),
         number('Files in the inbox', 'short', query('{{kind}}', 'max by (kind) (gateway_iso20022_inbox_files)')),
         graph(
           'Reports of the bank',

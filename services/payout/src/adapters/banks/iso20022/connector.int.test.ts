@@ -693,6 +693,28 @@ describe('a report', () => {
     ]);
   });
 
+  it('that leaves out how a payout ended is counted once it is overdue, until another says so', async () => {
+    const at = bench({ env: { ISO20022_OUTCOME_DAYS: '1' } });
+    const figures = async () => [
+      await at.figure('gateway_iso20022_overdue_batches'),
+      await at.figure('gateway_iso20022_oldest_undecided_seconds'),
+    ];
+    const show = (count: number, age: number) =>
+      until(`${count} of ${age} s`, async () => String(await figures()) === String([count, age]));
+    const message = await sent(at, 'A', 'B');
+    await at.start();
+    at.deliver('1.xml', pain002({ message, group: 'ACCP', transactions: [{ reference: 'B', status: 'ACSC' }] }));
+    await until('it is done', () => at.inbox('done').length === 1);
+    // NOON is on a Saturday.
+    at.clock.now += 2 * 86_400_000;
+    await show(0, 172_800);
+    at.clock.now += 86_400_000;
+    await show(1, 259_200);
+    at.deliver('2.xml', pain002({ message, id: 'REPORT-2', transactions: [{ reference: 'A', status: 'ACSC' }] }));
+    await until('the outcome is read', () => at.inbox('done').length === 2);
+    await show(0, 0);
+  });
+
   it('waits for an earlier one on its message that could not be applied', async () => {
     const at = bench();
     const message = await sent(at, 'A');

@@ -95,7 +95,7 @@ export function createIso20022Connector(options: {
     now,
     ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),
   });
-  registerGauges({ metrics: options.metrics, now, logger }, records.batches);
+  registerGauges({ metrics: options.metrics, now, logger, outcomeDays: settings.outcomeDays }, records.batches);
 
   /** Instant payouts have no cut-off; they go into the next round. */
   async function cutDue(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Records } from './records';
+import { UNDECIDED } from './records';
 
 const QUERY_TIMEOUT_MS = 5_000;
 
@@ -10,21 +11,28 @@ const QUERY_TIMEOUT_MS = 5_000;
  * @param now epoch ms
  */
 export async function endRecords(records: Records, now: number): Promise<void> {
-  const { batches, members } = records;
-  const open = { state: 'emitted', reportedAt: { $exists: true }, endedAt: { $exists: false } } as const;
-  const endedAt = new Date(now);
-  for await (const { _id: batch, reportedAt } of batches.find(open, { projection: { reportedAt: 1 } })) {
+  const { batches } = records;
+  const open = batches.find(UNDECIDED, { projection: { reportedAt: 1 } });
+  for await (const { _id: batch, reportedAt } of open) {
     const over = await membersAtRest(records, batch);
     const notEnded = { batch, endedAt: { $exists: false } };
-    await members.updateMany({ ...notEnded, _id: { $in: over } }, { $set: { endedAt }, $unset: { transfer: '' } });
-    const left = await members.findOne(notEnded, { projection: { _id: 1 }, maxTimeMS: QUERY_TIMEOUT_MS });
-    // A report that came meanwhile has changed the time, and may have begun something.
-    if (left === null)
-      await batches.updateOne(
-        { ...open, _id: batch, ...(reportedAt !== undefined && { reportedAt }) },
-        { $set: { endedAt } },
-      );
+    const change = { $set: { endedAt: new Date(now) }, $unset: { transfer: '' as const } };
+    await records.members.updateMany({ ...notEnded, _id: { $in: over } }, change);
+    await endBatch(records, { _id: batch, reportedAt }, now);
   }
+}
+
+/** Ends a batch if all its members have ended, and no report has come since it was read. */
+export async function endBatch(
+  { batches, members }: Pick<Records, 'batches' | 'members'>,
+  { _id, reportedAt }: { _id: string; reportedAt: number | undefined },
+  now: number,
+): Promise<void> {
+  const notEnded = { batch: _id, endedAt: { $exists: false } };
+  const left = await members.findOne(notEnded, { projection: { _id: 1 }, maxTimeMS: QUERY_TIMEOUT_MS });
+  if (left !== null) return;
+  const unchanged = reportedAt === undefined ? {} : { reportedAt };
+  await batches.updateOne({ ...UNDECIDED, _id, ...unchanged }, { $set: { endedAt: new Date(now) } });
 }
 
 async function membersAtRest({ members }: Records, batch: string): Promise<string[]> {

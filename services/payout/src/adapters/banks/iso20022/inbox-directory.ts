@@ -7,6 +7,7 @@ import type { StatusReport } from '../../../domain/iso20022/status-report';
 import { differencesOf, showsAcceptance } from '../../../domain/iso20022/status-report';
 import type { TakeNews } from './apply-report';
 import { applyReport } from './apply-report';
+import { endBatch } from './ends';
 import type { InboxFiles } from './inbox-files';
 import { listInbox, MAX_REPORT_BYTES, readOnce } from './inbox-files';
 import type { WorkLease } from './lease';
@@ -217,7 +218,8 @@ async function apply(report: StatusReport, context: Applying): Promise<ReportOut
   const notOurs = differencesFrom(batch, report);
   // Nothing is applied, so the bank has not reported on this batch yet.
   if (notOurs.length > 0) return failed(notOurs);
-  const change = { $set: { reportedAt: context.now() }, $unset: { problem: '' as const, endedAt: '' as const } };
+  const reportedAt = context.now();
+  const change = { $set: { reportedAt }, $unset: { problem: '' as const, endedAt: '' as const } };
   await batches.updateOne(...takeStep('report', { _id }, change));
   const problems = await applyReport(report, {
     members,
@@ -231,6 +233,7 @@ async function apply(report: StatusReport, context: Applying): Promise<ReportOut
   if (batch.acceptedAt === undefined && showsAcceptance(report)) {
     await batches.updateOne({ _id }, { $set: { acceptedAt: context.now() } });
   }
+  await endBatch(context.records, { _id, reportedAt }, context.now());
   return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
 }
 

@@ -1,17 +1,18 @@
 import { FIGURE_BOUNDS } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { createReading, Gauge, registerReadGauge } from '@gateway/service-kit';
+import { businessDaysBefore } from '../../../domain/iso20022/business-days';
 import type { InboxFiles } from './inbox-files';
 import type { Records } from './records';
+import { UNDECIDED, UNREPORTED } from './records';
 
 const SECOND_MS = 1_000;
-export const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const;
-
 /** Gauges of all replicas together, read from the database. */
 export function registerGauges(
-  { metrics, now, logger }: { metrics: Registry; now: () => number; logger: Logger },
+  options: { metrics: Registry; now: () => number; logger: Logger; outcomeDays: number },
   batches: Records['batches'],
 ): void {
+  const { metrics, now, logger, outcomeDays } = options;
   const reading = createReading({
     name: 'batches',
     async read() {
@@ -19,11 +20,16 @@ export function registerGauges(
       const held = await batches.countDocuments({ state: 'held' }, FIGURE_BOUNDS);
       const unreported = await batches.countDocuments(UNREPORTED, FIGURE_BOUNDS);
       const oldest = await batches.findOne(UNREPORTED, { sort: { emittedAt: 1 }, maxTimeMS });
-      return { held, unreported, since: oldest?.emittedAt ?? oldest?.createdAt };
+      const undecided = await batches.findOne(UNDECIDED, { sort: { createdAt: 1 }, maxTimeMS });
+      const late = { ...UNDECIDED, createdAt: { $lt: businessDaysBefore(now(), outcomeDays) } };
+      const overdue = await batches.countDocuments(late, FIGURE_BOUNDS);
+      const since = oldest?.emittedAt ?? oldest?.createdAt;
+      return { held, unreported, since, undecidedSince: undecided?.createdAt, overdue };
     },
     logger,
   });
   type Read = Awaited<ReturnType<typeof reading.current>> & {};
+  const age = (since?: number): number => (since === undefined ? 0 : (now() - since) / SECOND_MS);
   const gauge = (name: string, help: string, value: (read: Read) => number): void =>
     registerReadGauge(metrics, { name: `gateway_iso20022_${name}`, help, reading, value });
 
@@ -32,7 +38,17 @@ export function registerGauges(
   gauge(
     'oldest_unreported_seconds',
     'Age of the oldest unreported batch, from its move into the outbox; 0 if there is none',
-    ({ since }) => (since === undefined ? 0 : (now() - since) / SECOND_MS),
+    ({ since }) => age(since),
+  );
+  gauge(
+    'overdue_batches',
+    'Batches with payouts of which the bank has not reported the outcome within ISO20022_OUTCOME_DAYS after the cut-off, although it has reported on the batch',
+    ({ overdue }) => overdue,
+  );
+  gauge(
+    'oldest_undecided_seconds',
+    'Age of the oldest batch that the bank has reported on without the outcome of each payout, from its cut-off; 0 if there is none',
+    ({ undecidedSince }) => age(undecidedSince),
   );
 }
 

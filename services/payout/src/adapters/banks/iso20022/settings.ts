@@ -41,6 +41,13 @@ export const settings = Type.Object({
     default: 1_000,
     description: 'Pause between two checks of cut-offs and inbox',
   }),
+  ISO20022_OUTCOME_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 30,
+    default: 3,
+    description:
+      'Days from Monday to Friday within which the bank reports how each payout of a file ended; later ones are overdue, and an alert says so',
+  }),
 });
 
 const DebtorsFile = Type.Array(
@@ -69,6 +76,8 @@ export interface Iso20022Settings {
   cutOffs: CutOffs;
   payoutsPerFile: number;
   pollMs: number;
+  /** Days from Monday to Friday. */
+  outcomeDays: number;
   /** By IBAN; undefined if the file does not list it. */
   debtorOf(iban: string): Debtor | undefined;
 }
@@ -90,6 +99,7 @@ export function loadSettings(env: Record<string, string | undefined>): Iso20022S
     cutOffs,
     payoutsPerFile: values.ISO20022_FILE_PAYOUTS,
     pollMs: values.ISO20022_POLL_MS,
+    outcomeDays: values.ISO20022_OUTCOME_DAYS,
     debtorOf,
   };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@gateway/service-kit';
 import type { BankStatus, StatusReport } from '../../../domain/iso20022/status-report';
-import { UNREPORTED } from './metrics';
 import type { Records } from './records';
+import { UNREPORTED } from './records';
 
 const MAX_SAID = 10;
 const MAX_BATCHES = 50;
