@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Account, FollowedClock, KeptRequest, SandboxClocks } from '@gateway/accounts';
 import { allHaveFollowed, mayMoveClock, moveOf, refusalOfMove } from '@gateway/accounts';
 import type { AuditLog } from '@gateway/audit';
-import { coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
+import { RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
 import type { Incoming } from './admit';
 import { clockEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Idempotency, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { envelope, failure, tooManyRequests } from './responses';
+import { failure, sandboxAnswer, tooManyRequests } from './responses';
 
 const SECOND_MS = 1_000;
 /** How long an answer waits for the services to follow. The clock is moved in any case. */
@@ -127,18 +127,11 @@ export function clockResponse(
   { known, at }: { known: FollowedClock | undefined; at: number },
 ): Answer {
   const aheadMs = known?.aheadMs ?? 0;
-  return {
-    httpStatus: 200,
-    body: {
-      ...envelope(session),
-      timestamp: unixSeconds(at),
-      status: 'success',
-      ...coded(RESPONSE_CODES.SUCCESS),
-      clock: unixSeconds(at + aheadMs),
-      ahead: secondsOf(aheadMs),
-      followed: known === undefined || allHaveFollowed(known, aheadMs),
-    },
-  };
+  return sandboxAnswer(session, at, {
+    clock: unixSeconds(at + aheadMs),
+    ahead: secondsOf(aheadMs),
+    followed: known === undefined || allHaveFollowed(known, aheadMs),
+  });
 }
 
 function secondsOf(ms: number): number {

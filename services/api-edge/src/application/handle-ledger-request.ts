@@ -1,11 +1,11 @@
 import type { LedgerLine } from '@gateway/contracts';
-import { coded, RESPONSE_CODES, TEST_CURRENCY, unixSeconds } from '@gateway/contracts';
+import { RESPONSE_CODES, TEST_CURRENCY } from '@gateway/contracts';
 import type { Incoming } from './admit';
 import { ledgerEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { CardQueries, PayoutQueries, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { envelope, failure } from './responses';
+import { failure, sandboxAnswer } from './responses';
 
 /** What the simulated banks did for one operation or payout, oldest first. */
 export type SandboxLedger = (reference: string) => Promise<readonly LedgerLine[]>;
@@ -52,16 +52,9 @@ const isInTest = ({ currency }: LedgerLine): boolean => currency === TEST_CURREN
 
 /** @param now epoch ms */
 export function ledgerResponse(session: Session, now: number, entries: readonly LedgerLine[]): Answer {
-  return {
-    httpStatus: 200,
-    body: {
-      ...envelope(session),
-      timestamp: unixSeconds(now),
-      status: 'success',
-      ...coded(RESPONSE_CODES.SUCCESS),
-      entries: entries.map(({ at, operation, idempotencyKey, reference, amount, currency, effect }) => ({
-        ...{ at, operation, idempotencyKey, reference, amount, currency, effect },
-      })),
-    },
-  };
+  return sandboxAnswer(session, now, {
+    entries: entries.map(({ at, operation, idempotencyKey, reference, amount, currency, effect }) => ({
+      ...{ at, operation, idempotencyKey, reference, amount, currency, effect },
+    })),
+  });
 }

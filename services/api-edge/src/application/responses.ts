@@ -49,6 +49,16 @@ export function answer(session: Session, values: AnswerValues, more: object = {}
   return { httpStatus: 200, body: { ...envelope(session), ...renderAnswer('response', values), ...more } };
 }
 
+/**
+ * A request about the sandbox that did what it asked, with the answer's own fields behind the envelope.
+ *
+ * @param at epoch ms
+ */
+export function sandboxAnswer(session: Session, at: number, fields: object): Answer {
+  const said = { timestamp: unixSeconds(at), status: 'success', ...coded(RESPONSE_CODES.SUCCESS) };
+  return { httpStatus: 200, body: { ...envelope(session), ...said, ...fields } };
+}
+
 /** A failed request, with the registry's message unless another is given. */
 export function failure(
   session: Session,

@@ -1,37 +1,21 @@
-import { randomBytes } from 'node:crypto';
-import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
-import { emit, openInbox } from './inbox.fixture';
+import type { OwnRecords } from './inbox.fixture';
+import { emit, openInbox, openOwnRecords } from './inbox.fixture';
 import { pain002 } from './iso20022.fixture';
-import type { Records } from './records';
-import { openRecords } from './records';
-import { createSchemaCheck } from './schema-check';
 
 /** Reports in shapes that banks have sent, and what becomes of the payouts. */
 
-const schemaCheck = createSchemaCheck();
-let mongo: MongoConnection;
-let records: Records;
+let own: OwnRecords;
 beforeAll(async () => {
-  mongo = await connectMongo({ uri: testServers().mongoUri, database: `iso20022-${randomBytes(4).toString('hex')}` });
-  records = openRecords(mongo);
+  own = await openOwnRecords(testServers().mongoUri);
 });
-afterAll(async () => {
-  await schemaCheck.stop();
-  await mongo.mongoose.dropDatabase();
-  await mongo.close();
-});
-beforeEach(async () => {
-  for (const collection of [records.members, records.batches, records.reports, records.leases]) {
-    await collection.deleteMany({});
-  }
-});
+beforeEach(() => own.empty());
+afterAll(() => own.close());
 
 /** Reads reports on `M1`, one after the other; it has the payouts A, B and C. */
 async function read(...reports: (string | Buffer)[]) {
-  await emit(records, 'M1', 'A', 'B', 'C');
-  const inbox = await openInbox(records, schemaCheck);
+  await emit(own.records, 'M1', 'A', 'B', 'C');
+  const inbox = await openInbox(own.records, own.schemaCheck);
   reports.forEach((report, index) => inbox.deliver(`${index + 1}.xml`, report));
   await inbox.round();
   expect(inbox.files()).toEqual([]);
@@ -39,7 +23,7 @@ async function read(...reports: (string | Buffer)[]) {
 }
 
 const fates = async () => {
-  const members = await records.members.find().sort({ _id: 1 }).toArray();
+  const members = await own.records.members.find().sort({ _id: 1 }).toArray();
   return members.map(({ fate = 'open' }) => fate);
 };
 const OPEN = ['open', 'open', 'open'];
@@ -162,10 +146,10 @@ describe('a file that reached the bank twice', () => {
   });
 
   it('an acceptance that an earlier release recorded counts', async () => {
-    await emit(records, 'M2', 'D');
-    await records.members.updateOne({ _id: 'D' }, { $set: { status: 'ACCP' } });
+    await emit(own.records, 'M2', 'D');
+    await own.records.members.updateOne({ _id: 'D' }, { $set: { status: 'ACCP' } });
     await read(pain002({ message: 'M2', group: 'RJCT', groupReason: 'FF01' }));
-    expect((await records.members.findOne({ _id: 'D' }))?.fate).toBeUndefined();
+    expect((await own.records.members.findOne({ _id: 'D' }))?.fate).toBeUndefined();
   });
 });
 
@@ -198,11 +182,11 @@ describe('a rejection by name after an acceptance of the same payout', () => {
   });
 
   it('that an earlier release recorded is for an operator too', async () => {
-    await emit(records, 'M2', 'D');
-    await records.members.updateOne({ _id: 'D' }, { $set: { status: 'ACCP' } });
+    await emit(own.records, 'M2', 'D');
+    await own.records.members.updateOne({ _id: 'D' }, { $set: { status: 'ACCP' } });
     await read(pain002({ message: 'M2', transactions: [named('D', 'RJCT', 'FF01')] }));
-    expect((await records.members.findOne({ _id: 'D' }))?.status).toBe('RJCT');
-    expect((await records.members.findOne({ _id: 'D' }))?.fate).toBeUndefined();
+    expect((await own.records.members.findOne({ _id: 'D' }))?.status).toBe('RJCT');
+    expect((await own.records.members.findOne({ _id: 'D' }))?.fate).toBeUndefined();
   });
 
   it('counts if another payout was accepted', async () => {
@@ -243,7 +227,7 @@ describe('several documents in one file', () => {
     expect(inbox.problemsOf('1.xml')).toEqual([expect.stringMatching(new RegExp(`at line ${line}(;|$)`))]);
     expect(inbox.news).toEqual([]);
     expect(await fates()).toEqual(OPEN);
-    expect((await records.batches.findOne({ _id: 'M1' }))?.reportedAt).toBeUndefined();
+    expect((await own.records.batches.findOne({ _id: 'M1' }))?.reportedAt).toBeUndefined();
   });
 });
 
@@ -255,7 +239,7 @@ describe('an echo that is not ours', () => {
     const inbox = await read(pain002({ message: 'M1', group: 'ACSC', ...echo }));
     expect(inbox.problemsOf('1.xml')).toEqual([problem]);
     expect(await fates()).toEqual(OPEN);
-    expect((await records.batches.findOne({ _id: 'M1' }))?.reportedAt).toBeUndefined();
+    expect((await own.records.batches.findOne({ _id: 'M1' }))?.reportedAt).toBeUndefined();
   });
 
   it.each(['3.10 EUR', '31.01 USD', '31.01001 EUR'])(
@@ -290,7 +274,7 @@ describe('an echo that is not ours', () => {
   it('of a payment that is not ours does not count as a report', async () => {
     await read(pain002({ message: 'M1', payment: 'NOTPROVIDED', blocks: [{ status: 'ACSC', transactions: [] }] }));
     expect(await fates()).toEqual(OPEN);
-    expect((await records.batches.findOne({ _id: 'M1' }))?.reportedAt).toBeUndefined();
+    expect((await own.records.batches.findOne({ _id: 'M1' }))?.reportedAt).toBeUndefined();
   });
 });
 
@@ -306,7 +290,7 @@ describe('a verification of the payee', () => {
 
 describe('a refusal of a file that the bank cannot name', () => {
   it('shows what the bank says and the files that it may mean', async () => {
-    await emit(records, 'M2', 'D');
+    await emit(own.records, 'M2', 'D');
     const words = '<![CDATA[element <CdtTrfTxInf> of DE89 3704 0044 0532 0130 00 is not allowed]]>';
     const refusal = pain002({ message: 'NOTPROVIDED', group: 'RJCT', groupReason: 'FF01' }).replace(
       'because of',

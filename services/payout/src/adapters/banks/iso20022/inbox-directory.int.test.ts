@@ -1,38 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
-import { emit, leaseOf, NOON, openInbox } from './inbox.fixture';
+import type { OwnRecords } from './inbox.fixture';
+import { emit, leaseOf, NOON, openInbox, openOwnRecords } from './inbox.fixture';
 import { pain002 } from './iso20022.fixture';
-import type { Records } from './records';
-import { openRecords } from './records';
-import { createSchemaCheck } from './schema-check';
 
 const LEASE_MS = 30_000;
 const GIVE_UP_AFTER_MS = 600_000;
 
-const schemaCheck = createSchemaCheck();
-let mongo: MongoConnection;
-let records: Records;
+let own: OwnRecords;
 beforeAll(async () => {
-  mongo = await connectMongo({ uri: testServers().mongoUri, database: `iso20022-${randomBytes(4).toString('hex')}` });
-  records = openRecords(mongo);
+  own = await openOwnRecords(testServers().mongoUri);
 });
-afterAll(async () => {
-  await schemaCheck.stop();
-  await mongo.mongoose.dropDatabase();
-  await mongo.close();
-});
-beforeEach(async () => {
-  for (const collection of [records.members, records.batches, records.reports, records.leases]) {
-    await collection.deleteMany({});
-  }
-});
+beforeEach(() => own.empty());
+afterAll(() => own.close());
 
-const emitted = (message: string, ...references: string[]) => emit(records, message, ...references);
-const bench = (beforeCheck?: (xml: Uint8Array) => Promise<void>) => openInbox(records, schemaCheck, beforeCheck);
+const emitted = (message: string, ...references: string[]) => emit(own.records, message, ...references);
+const bench = (beforeCheck?: (xml: Uint8Array) => Promise<void>) =>
+  openInbox(own.records, own.schemaCheck, beforeCheck);
 
 /** Rejects one transaction by name. */
 const rejecting = (message: string, reference: string) =>
@@ -60,7 +45,7 @@ describe('a report that cannot be read yet', () => {
     const at = await bench();
     at.deliver('1.xml', rejecting('M1', 'T1'));
     at.deliver('2.xml', settlingAll('M1'));
-    const findOne = jest.spyOn(records.reports, 'findOne').mockRejectedValueOnce(new Error('no primary'));
+    const findOne = jest.spyOn(own.records.reports, 'findOne').mockRejectedValueOnce(new Error('no primary'));
     await at.round();
     findOne.mockRestore();
     expect(at.told).toEqual([]);
@@ -147,7 +132,7 @@ describe('the lease of a reader', () => {
     const taken: boolean[] = [];
     await at.round(async () => {
       at.clock.now += LEASE_MS - 1;
-      taken.push(await leaseOf(records, 'another', at.clock).take());
+      taken.push(await leaseOf(own.records, 'another', at.clock).take());
     });
     expect(taken).toEqual([false]);
   });
@@ -156,7 +141,7 @@ describe('the lease of a reader', () => {
     await emitted('M1', 'T1');
     const at = await bench(async () => {
       at.clock.now += LEASE_MS;
-      await leaseOf(records, 'another', at.clock).take();
+      await leaseOf(own.records, 'another', at.clock).take();
     });
     at.deliver('1.xml', settlingAll('M1'));
     await expect(at.round()).rejects.toThrow('another replica reads the inbox now');

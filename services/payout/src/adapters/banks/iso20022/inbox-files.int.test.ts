@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import {
   linkSync,
   mkdirSync,
@@ -11,39 +10,25 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
-import type { Inbox } from './inbox.fixture';
-import { emit, NOON, openInbox } from './inbox.fixture';
+import type { Inbox, OwnRecords } from './inbox.fixture';
+import { emit, NOON, openInbox, openOwnRecords } from './inbox.fixture';
 import { readOnce } from './inbox-files';
 import { pain002 } from './iso20022.fixture';
-import type { Records } from './records';
-import { openRecords } from './records';
-import { createSchemaCheck } from './schema-check';
 
 /** What may lie in an inbox besides reports. */
 
-const schemaCheck = createSchemaCheck();
-let mongo: MongoConnection;
-let records: Records;
+let own: OwnRecords;
 beforeAll(async () => {
-  mongo = await connectMongo({ uri: testServers().mongoUri, database: `iso20022-${randomBytes(4).toString('hex')}` });
-  records = openRecords(mongo);
+  own = await openOwnRecords(testServers().mongoUri);
 });
-afterAll(async () => {
-  await schemaCheck.stop();
-  await mongo.mongoose.dropDatabase();
-  await mongo.close();
-});
+beforeEach(() => own.empty());
+afterAll(() => own.close());
 
 let at: Inbox;
 beforeEach(async () => {
-  for (const collection of [records.members, records.batches, records.reports, records.leases]) {
-    await collection.deleteMany({});
-  }
-  await emit(records, 'M1', 'A');
-  at = await openInbox(records, schemaCheck);
+  await emit(own.records, 'M1', 'A');
+  at = await openInbox(own.records, own.schemaCheck);
 });
 
 const pathOf = (name: string) => join(at.directory, name);
@@ -77,7 +62,7 @@ it.each<[string, () => void]>([
 });
 
 it('a name that has become a pipe after the look delays no other report', async () => {
-  const swapped = await openInbox(records, schemaCheck, async (xml) => {
+  const swapped = await openInbox(own.records, own.schemaCheck, async (xml) => {
     if (!Buffer.from(xml).includes('OTHER')) return;
     rmSync(join(swapped.directory, '2.xml'));
     execFileSync('mkfifo', [join(swapped.directory, '2.xml')]);
@@ -92,7 +77,7 @@ it('a name that has become a pipe after the look delays no other report', async 
 it('a file that takes the name while another is read is read itself', async () => {
   const settling = pain002({ message: 'M1', id: 'R2', transactions: [{ reference: 'A', status: 'ACSC' }] });
   let swaps = 0;
-  const swapped = await openInbox(records, schemaCheck, async () => {
+  const swapped = await openInbox(own.records, own.schemaCheck, async () => {
     if ((swaps += 1) > 1) return;
     writeFileSync(join(swapped.directory, '.new'), settling);
     renameSync(join(swapped.directory, '.new'), join(swapped.directory, '1.xml'));
@@ -159,10 +144,10 @@ it('a report that is dated ahead waits, is named, and holds no other', async () 
 });
 
 it('reports of the same time are read by the numbers in their names', async () => {
-  await records.batches.deleteMany({});
-  await records.members.deleteMany({});
+  await own.records.batches.deleteMany({});
+  await own.records.members.deleteMany({});
   const ids = ['9', '10', '100', '11'];
-  for (const id of ids) await emit(records, `M-${id}`, `T-${id}`);
+  for (const id of ids) await emit(own.records, `M-${id}`, `T-${id}`);
   for (const id of ids) {
     at.deliver(`REPORT-${id}.xml`, pain002({ message: `M-${id}`, id, group: 'ACSC' }));
     at.touch(`REPORT-${id}.xml`, NOON - 60_000);

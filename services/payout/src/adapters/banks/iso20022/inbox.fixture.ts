@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { clockAt } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { BankNews } from '../../../application/bank-ports';
 import { createInboxDirectory } from './inbox-directory';
@@ -11,12 +12,42 @@ import { OUR_IBAN } from './iso20022.fixture';
 import type { WorkLease } from './lease';
 import { createWorkLease } from './lease';
 import type { Records } from './records';
+import { openRecords } from './records';
 import type { SchemaCheck } from './schema-check';
+import { createSchemaCheck } from './schema-check';
 
 export const NOON = Date.parse('2026-11-21T12:00:00Z');
 
 /** Of each transfer of {@link emit}. */
 export const AMOUNT_E4 = 310_100;
+
+/** What the tests of a file read an inbox with. */
+export interface OwnRecords {
+  records: Records;
+  schemaCheck: SchemaCheck;
+  empty(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Records in a database of their own, which is removed at the end. */
+export async function openOwnRecords(uri: string): Promise<OwnRecords> {
+  const mongo = await connectMongo({ uri, database: `iso20022-${randomBytes(4).toString('hex')}` });
+  const records = openRecords(mongo);
+  const schemaCheck = createSchemaCheck();
+  return {
+    records,
+    schemaCheck,
+    async empty() {
+      await Promise.all([records.members.deleteMany({}), records.batches.deleteMany({})]);
+      await Promise.all([records.reports.deleteMany({}), records.leases.deleteMany({})]);
+    },
+    async close() {
+      await schemaCheck.stop();
+      await mongo.mongoose.dropDatabase();
+      await mongo.close();
+    },
+  };
+}
 
 /** Puts a message on record that the bank has, with these transactions of 31.01 each. */
 export async function emit({ batches, members }: Records, message: string, ...references: string[]): Promise<void> {
