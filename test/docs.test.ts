@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -105,6 +105,18 @@ test('no document has the marks of a merge that nobody finished', () => {
   // Prettier takes the last of them for quotes in quotes.
   const marks = /^(<{7}|>{7}|(> ){7})/m;
   expect(documents().filter((document) => marks.test(readFileSync(join(root, document), 'utf8')))).toEqual([]);
+});
+
+test('docs/security.md names the test of each attack, and every attack of the security suite', () => {
+  const table =
+    readFileSync(join(root, 'docs/security.md'), 'utf8').split('## What is tried')[1]?.split('\n## ')[0] ?? '';
+  const rows = table.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:-|attack )/.test(line));
+  expect(rows.length).toBeGreaterThan(30);
+  expect(rows.filter((row) => !/\]\(\.\.\/[^)]+\.ts\)/.test(row))).toEqual([]);
+  const attacks = readdirSync(join(root, 'test/security'), { recursive: true, encoding: 'utf8' });
+  const suites = attacks.filter((path) => path.startsWith('attacks/') || path.endsWith('production.run.ts'));
+  expect(suites.length).toBeGreaterThan(10);
+  expect(suites.filter((path) => !table.includes(`(../test/security/${path})`))).toEqual([]);
 });
 
 test('every link between documents points to an existing file and heading', () => {

@@ -6,21 +6,21 @@ import type { ProductionRule } from '@gateway/service-kit';
 import { loadConfig } from '@gateway/service-kit';
 import type { SecuredServers, TestCallers } from '@gateway/testing';
 import { createCallers, openSecuredServers } from '@gateway/testing';
-import { runCli as runAuditCli } from '../libs/audit/src/command-line';
-import { runCli as runPrivacyCli } from '../libs/privacy/src/command-line';
-import { main as runVaultCli } from '../libs/vault/src/command-line';
-import * as apiEdge from '../services/api-edge/src/config';
-import * as authExpiry from '../services/auth-expiry/src/config';
-import * as callbackDispatcher from '../services/callback-dispatcher/src/config';
-import * as cardProcessing from '../services/card-processing/src/config';
-import * as payout from '../services/payout/src/config';
-import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
-import * as simulator from '../services/simulator/src/config';
-import * as threeds from '../services/threeds/src/config';
-import { freePort } from './support/free-port';
-import { build, runToEnd, startProcess } from './support/processes';
-import type { Surroundings } from './support/system';
-import { openSurroundings } from './support/system';
+import { runCli as runAuditCli } from '../../libs/audit/src/command-line';
+import { runCli as runPrivacyCli } from '../../libs/privacy/src/command-line';
+import { main as runVaultCli } from '../../libs/vault/src/command-line';
+import * as apiEdge from '../../services/api-edge/src/config';
+import * as authExpiry from '../../services/auth-expiry/src/config';
+import * as callbackDispatcher from '../../services/callback-dispatcher/src/config';
+import * as cardProcessing from '../../services/card-processing/src/config';
+import * as payout from '../../services/payout/src/config';
+import { testSettings } from '../../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
+import * as simulator from '../../services/simulator/src/config';
+import * as threeds from '../../services/threeds/src/config';
+import { freePort } from '../support/free-port';
+import { build, runToEnd, startProcess } from '../support/processes';
+import type { Surroundings } from '../support/system';
+import { openSurroundings } from '../support/system';
 
 type Env = Record<string, string>;
 
@@ -57,7 +57,7 @@ const SAFE: Env = {
 const TLS = { TLS_CERT_FILE: '/tls/cert.pem', TLS_KEY_FILE: '/tls/key.pem' };
 const DEVELOPMENT_KEY = `dev-1:${randomBytes(32).toString('base64')}`;
 
-const COMPOSE = readFileSync(join(__dirname, '../docker-compose.yml'), 'utf8');
+const COMPOSE = readFileSync(join(__dirname, '../../docker-compose.yml'), 'utf8');
 /** What the compose file publishes, under ids that are not its own. */
 const published = (anchor: string): string =>
   `2026:${new RegExp(`&${anchor} '(?:dev-1:)?([^']+)'`).exec(COMPOSE)?.[1]}`;
@@ -108,6 +108,12 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     ON_KAFKA,
     { OTLP_URL: 'http://collector.example:4318' },
     'OTLP_URL is http://collector.example:4318, which is not HTTPS.',
+  ],
+  [
+    'the simulator in clear',
+    ['api-edge'],
+    { SIMULATOR_URL: 'http://sandbox.example' },
+    'SIMULATOR_URL is http://sandbox.example, which is not HTTPS.',
   ],
   [
     'the key service in clear',

@@ -1,10 +1,12 @@
 import { until } from '@gateway/testing';
 import { findCardData } from '../support/card-data-search';
 import { attackAddresses } from './attacks/addresses';
+import { attackAuditLog } from './attacks/audit-log';
 import { attackWithBrackets } from './attacks/brackets';
 import { SENT_CARD_DATA, seedCardData } from './attacks/card-data';
 import { attackCardNumbers } from './attacks/card-numbers';
 import { attackCheckout } from './attacks/checkout-replay';
+import { attackCommands } from './attacks/commands';
 import { attackFraming } from './attacks/framing';
 import { attackBodies } from './attacks/fuzz';
 import { attackHeadersAndLogs } from './attacks/injection';
@@ -41,6 +43,8 @@ describe('card data in every place', () => seedCardData(world));
 describe('requests sent together', () => attackWithPipelines(world));
 describe('bodies of brackets', () => attackWithBrackets(world));
 describe('bodies', () => attackBodies(world, seed));
+describe('commands of others', () => attackCommands(world));
+describe('the audit log', () => attackAuditLog(world));
 describe('headers, pages and logs', () => attackHeadersAndLogs(world));
 
 describe('after all attacks', () => {

@@ -106,8 +106,12 @@ export function runToEnd(service: string, env: Record<string, string>): Promise<
 }
 
 /** Runs a built script to its end. `path` is relative to the repository. */
-export async function runScript(path: string, env: Record<string, string>): Promise<Ended> {
-  const child = spawn(process.execPath, [join(root, path)], {
+export async function runScript(
+  path: string,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Promise<Ended> {
+  const child = spawn(process.execPath, [join(root, path), ...args], {
     env: environmentWith(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: START_TIMEOUT_MS,

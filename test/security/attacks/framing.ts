@@ -21,6 +21,8 @@ const chunk = (body: string): string => `${body.length.toString(16)}\r\n${body}\
 const AMBIGUOUS: readonly Framing[] = [
   { what: 'length and chunks', head: 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', wire: chunk },
   { what: 'chunks and length', head: 'Transfer-Encoding: chunked\r\nContent-Length: 4\r\n', wire: chunk },
+  { what: 'two hosts', head: 'Host: shop.example\r\nContent-Length: 0\r\n' },
+  { what: 'two hosts, one of them empty', head: 'HOST:\r\nContent-Length: 0\r\n' },
   { what: 'two lengths', head: 'Content-Length: 0\r\nContent-Length: 5\r\n' },
   { what: 'a list of lengths', head: 'Content-Length: 0, 5\r\n' },
   { what: 'a negative length', head: 'Content-Length: -1\r\n' },
@@ -98,6 +100,19 @@ export function attackFraming(world: () => World): void {
       for (const status of statusesIn(received)) expect([400, 413, 431]).toContain(status);
     }
     const found = await world().send(checkOf({ transaction_unique_id: hidden['transaction_unique_id'] }));
+    expect([found['code'], recordsOf(found)]).toEqual([3014, []]);
+  });
+
+  test.each([
+    ['an amount twice', '{"amount":"99.00",'],
+    ['an amount twice, once escaped', '{"am\\u006funt":"99.00",'],
+    ['an account twice', '{"merchant_account":"another_account",'],
+  ])('%s in JSON: refused, and neither is charged', async (_what, beginning) => {
+    const fields: Body = { ...CREDENTIALS, ...cardRequest('SALE') };
+    const body = JSON.stringify(fields).replace('{', beginning);
+    const answer = await world().exchange(world().ports.PORT, { path: CARD_PATH, body });
+    expect(JSON.parse(answer.text)).toMatchObject({ status: 'error', code: 1001 });
+    const found = await world().send(checkOf({ transaction_unique_id: fields['transaction_unique_id'] }));
     expect([found['code'], recordsOf(found)]).toEqual([3014, []]);
   });
 
