@@ -42,6 +42,7 @@ const sameEverywhere = [
   'OTLP_CA_FILE',
   'OTLP_URL',
   'RECORD_RETENTION_DAYS',
+  'SANDBOX_RETENTION_DAYS',
   'TRACE_SAMPLE_RATIO',
 ];
 

@@ -33,6 +33,8 @@ beforeAll(async () => {
     servers: { brokers: testServers().brokers, mongoUri: mongo.mongoUri },
     settings: {
       RECORD_RETENTION_DAYS: A_LIFETIME_DAYS,
+      // Its requests are in XTS: see sandbox-retention.test.ts.
+      SANDBOX_RETENTION_DAYS: A_LIFETIME_DAYS,
       CALLBACK_RETENTION_DAYS: A_LIFETIME_DAYS,
       CHECKOUT_LIFETIME_SECONDS: '1',
     },

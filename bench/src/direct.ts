@@ -123,6 +123,7 @@ async function main(): Promise<void> {
     vault: writer,
     accounts: accounts.directory,
     late: { add: () => undefined },
+    sandbox: { refusal: () => undefined, count: () => undefined },
     bus: {
       available: () => true,
       publish: (command) =>

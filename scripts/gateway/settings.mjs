@@ -113,6 +113,8 @@ export function gatewayEnvironment({ env, ports, servers }) {
     ALLOW_SIMULATED_MONEY: 'yes',
     PAYOUT_BANK: 'simulator',
     DIRECTORY_SERVER_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
+    // Load tests of developers run here, in XTS.
+    SANDBOX_DAILY_RECORDS: '10000000',
     CARD_QUERY_PORT: String(ports.CARD_QUERY_PORT),
     CARD_QUERY_URL: `http://127.0.0.1:${ports.CARD_QUERY_PORT}`,
     PAYOUT_QUERY_PORT: String(ports.PAYOUT_QUERY_PORT),

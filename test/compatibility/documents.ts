@@ -7,6 +7,7 @@ import type { StoredCard } from '../../libs/vault/src/card-records';
 import type { StoredCvv } from '../../libs/vault/src/cvvs';
 import type { StoredCheckout } from '../../services/api-edge/src/adapters/mongo/checkouts';
 import type { StoredJournalEntry } from '../../services/api-edge/src/adapters/mongo/journal';
+import type { StoredTestRecordCount } from '../../services/api-edge/src/adapters/mongo/test-record-counts';
 import type { JournalEntry, OperationEntry, PayoutEntry } from '../../services/api-edge/src/application/ports';
 import type { StoredDeadline } from '../../services/auth-expiry/src/adapters/mongo/deadlines';
 import type { StoredAttempt } from '../../services/callback-dispatcher/src/adapters/mongo/attempts';
@@ -42,6 +43,7 @@ export interface Documents {
   'cards.payments': StoredPayment;
   'edge.checkouts': StoredCheckout;
   'edge.journal': Kept<OperationEntry> | Kept<PayoutEntry>;
+  'edge.test_record_counts': StoredTestRecordCount;
   'expiry.deadlines': StoredDeadline;
   'payouts.holds': StoredHolds;
   'payouts.iso20022_batches': Batch;

@@ -16,6 +16,7 @@ import {
 } from './fields';
 import type { DataOf } from './message';
 import { declareMessage } from './message';
+import { IsTest } from './test-mark';
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
@@ -59,6 +60,7 @@ const accepted = {
   acceptedAt: EpochMs,
   deadline: Type.Integer({ minimum: 0, description: 'Epoch ms after which the command is no longer executed' }),
   notes: MerchantNotes,
+  isTest: IsTest,
 };
 
 const CofType = Type.Union([Type.Literal('CIT-initial'), Type.Literal('CIT-subsequent'), Type.Literal('MIT')]);

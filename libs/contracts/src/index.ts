@@ -36,6 +36,7 @@ export * from './sepa';
 export * from './services';
 export * from './simulated-money';
 export * from './test-cards';
+export * from './test-mark';
 export * from './threeds-messages';
 export * from './topics';
 export * from './vault-messages';

@@ -14,6 +14,7 @@ import {
 } from './fields';
 import type { DataOf } from './message';
 import { declareMessage } from './message';
+import { IsTest } from './test-mark';
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
@@ -87,6 +88,7 @@ export const InitiatePayout = declareMessage(
     description: Type.String({ minLength: 1, maxLength: 140 }),
     callbackUrl: HttpsUrl,
     custom,
+    isTest: IsTest,
   }),
 );
 export type InitiatePayoutData = DataOf<typeof InitiatePayout>;

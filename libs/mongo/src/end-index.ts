@@ -1,6 +1,6 @@
-import type { Retention } from '@gateway/service-kit';
+import type { RecordRetention } from '@gateway/service-kit';
 import type { Ending, Stored } from './aggregate-store';
-import type { Collection } from './driver';
+import type { Collection, Document } from './driver';
 import { indexesOf } from './indexes';
 import { ensureTtlIndex } from './ttl-index';
 
@@ -11,22 +11,37 @@ export const endIndex = {
   partialFilterExpression: { endedAt: { $exists: true } },
 } as const;
 
+/** Records in the test currency have their mark from their first write on, so those of an earlier release are not in it. */
+export const testEndIndex = {
+  key: { endedAt: 1 },
+  name: 'test_expiry',
+  partialFilterExpression: { isTest: true, endedAt: { $exists: true } },
+} as const;
+
 const AT_ONCE = 1_000;
 
+/** Makes the indexes that remove records after their end, or changes their times ({@link ensureTtlIndex}). */
+export async function ensureEndIndexes<T extends Document>(
+  collection: Collection<T>,
+  { real, test }: RecordRetention,
+): Promise<void> {
+  await ensureTtlIndex(collection, endIndex, real);
+  await ensureTtlIndex(collection, testEndIndex, test);
+}
+
 /**
- * Makes the index that removes aggregates after their end, or changes its time ({@link ensureTtlIndex}). An index that is
- * new may meet aggregates of a release that did not record ends; those that are over get theirs first.
+ * {@link ensureEndIndexes} for aggregates. An index that is new may meet aggregates of a release that did not record ends; those that are over get theirs first.
  *
  * @param endOf the one that the store uses, see `createAggregateStore`
  */
 export async function ensureEndIndex<Body extends object>(
   collection: Collection<Stored<Body>>,
   endOf: (body: Body) => number | undefined,
-  retention: Retention,
+  retention: RecordRetention,
 ): Promise<void> {
   const isThere = (await indexesOf(collection)).some(({ name }) => name === endIndex.name);
   if (!isThere) await recordEnds(collection as unknown as Collection<Endless>, endOf);
-  await ensureTtlIndex(collection, endIndex, retention);
+  await ensureEndIndexes(collection, retention);
 }
 
 interface Endless extends Ending {

@@ -21,6 +21,8 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   // Its unique indexes begin with the account: an id and an Idempotency-Key are unique within one.
   'edge.journal': { key: { merchantAccount: 1 }, sweptBy: ['sweepAt'] },
   'edge.checkouts': { key: { _id: 'hashed' }, sweptBy: ['merchantAccount'] },
+  // One for each account and day.
+  'edge.test_record_counts': {},
   // Not hashed: stand-alone refusals are read as a range of ids that begin with the payment's. Ids are random.
   'cards.payments': { key: { _id: 1 }, sweptBy: [OUTBOX, 'resolveAt', 'merchantAccount'] },
   'cards.counters': { key: { _id: 'hashed' } },

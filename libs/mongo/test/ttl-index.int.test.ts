@@ -78,7 +78,7 @@ test('a new index finds the ends that an earlier release did not record', async 
   const endOf = ({ state }: Body) => (state === 'done' ? now : undefined);
   const store = createAggregateStore<Body>(things, endOf);
   const readBefore = await store.load('done');
-  await ensureEndIndex(things, endOf, given(1_000));
+  await ensureEndIndex(things, endOf, { real: given(1_000), test: given(500) });
   expect(await things.findOne({ _id: 'done' })).toMatchObject({ endedAt: new Date(now), version: 4 });
   expect(await things.findOne({ _id: 'open' })).not.toHaveProperty('endedAt');
   // Otherwise it would go on with an end.
@@ -86,6 +86,21 @@ test('a new index finds the ends that an earlier release did not record', async 
 
   now += 1;
   await things.insertOne(stored('later', 'done'));
-  await ensureEndIndex(things, endOf, given(2_000));
+  await ensureEndIndex(things, endOf, { real: given(2_000), test: given(500) });
   expect(await things.findOne({ _id: 'later' })).not.toHaveProperty('endedAt');
+});
+
+test('what is marked as a test has a time of its own, and what is not has none of it', async () => {
+  const things = mongo.collection<Stored<Body & { isTest?: true }>>('marked_things');
+  await ensureEndIndex(things, () => undefined, { real: given(760), test: given(30) });
+  const [real, test] = (await things.indexes()).filter(({ expireAfterSeconds }) => expireAfterSeconds !== undefined);
+  expect(real).toMatchObject({ key: { endedAt: 1 }, expireAfterSeconds: 760 * DAY_SECONDS });
+  expect(test).toMatchObject({
+    key: { endedAt: 1 },
+    expireAfterSeconds: 30 * DAY_SECONDS,
+    partialFilterExpression: { isTest: true, endedAt: { $exists: true } },
+  });
+  await ensureEndIndex(things, () => undefined, { real: given(760), test: given(20) });
+  const seconds = (await things.indexes()).map(({ expireAfterSeconds }) => expireAfterSeconds);
+  expect(seconds).toEqual([undefined, 760 * DAY_SECONDS, 20 * DAY_SECONDS]);
 });

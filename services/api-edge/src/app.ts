@@ -8,7 +8,13 @@ import { isOutOfDiskSpace, registerOverdue, SOCKET_TIMEOUT_MS } from '@gateway/m
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { connectionLimitsOf, createOwnerQueries, openCertificate, openRefusals } from '@gateway/service-kit';
+import {
+  connectionLimitsOf,
+  createOwnerQueries,
+  openCertificate,
+  openRefusals,
+  sandboxRetentionOf,
+} from '@gateway/service-kit';
 import { openVaultWriter } from '@gateway/vault';
 import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
@@ -26,6 +32,8 @@ import { publishCvvKeys } from './adapters/kafka/cvv-keys';
 import { createListPlaces } from './adapters/list-places';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
+import { createTestRecordCounts } from './adapters/mongo/test-record-counts';
+import { measuredSandbox } from './adapters/sandbox-metrics';
 import { measureSources } from './adapters/source-metrics';
 import { createDiskWatch } from './application/disk-watch';
 import { waitingCheckouts } from './application/follow-clock';
@@ -34,12 +42,17 @@ import { createLateEntries } from './application/late-entries';
 import { createPaymentTurns } from './application/payment-turns';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
+import type { SandboxQuota } from './application/sandbox-quota';
+import { createSandboxQuota } from './application/sandbox-quota';
 import { createCheckoutSweeper } from './application/sweep-checkouts';
 import { sweepJournal } from './application/sweep-journal';
 import type { Config } from './config';
+import { testRecordsMax } from './config';
 import { ensureIndexes } from './indexes';
 
 const SWEEP_EVERY_MS = 2_000;
+/** An account may exceed its quota by what it sends meanwhile. */
+const COUNT_EVERY_MS = 2_000;
 /** Requests in progress wait for their replies. */
 const DRAIN_TIMEOUT_MS = 10_000;
 
@@ -76,6 +89,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const closer = createJournalCloser((entries) => journal.close(entries), logger);
   const disk = createDiskWatch({ isOutOfDiskSpace, now, logger });
   const late = createLateEntries({ journal, now, logger });
+  const sandbox = openSandbox(frame);
   let stopping = false;
   const hmacKey = createSecretKey(config.JOURNAL_HMAC_KEY, 'base64');
   const ports: EdgePorts = {
@@ -96,6 +110,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     credentials: accounts.credentials,
     refuseLogin: openRefusals('login', { logger, metrics }),
     rateLimiter: accounts.rateLimiter,
+    sandbox,
     requestSlots: createAccountSlots(
       slotsOf(frame, 'gateway_account_requests_concurrent', 'Slots that an account holds for its requests'),
     ),
@@ -132,6 +147,11 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       ...referencePage(config, logger),
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),
       createCheckoutSweeper(ports, SWEEP_EVERY_MS),
+      frame.repeat({
+        name: 'counting records in the test currency',
+        everyMs: COUNT_EVERY_MS,
+        work: () => sandbox.exchange(),
+      }),
       createClockFollower({
         clocks: accounts.clocks,
         service: 'api-edge',
@@ -157,6 +177,13 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       cvvKey: cvvKeys.ready(),
     }),
   };
+}
+
+function openSandbox({ config, mongo, clock, metrics, logger }: Frame<Config>): SandboxQuota {
+  const counts = createTestRecordCounts(mongo, clock, sandboxRetentionOf(config).days);
+  const inAll = testRecordsMax(config);
+  const limits = { perDay: config.SANDBOX_DAILY_RECORDS, inAll };
+  return measuredSandbox(createSandboxQuota({ counts, ...limits, now: clock.now, logger }), inAll, metrics);
 }
 
 function slotsOf({ config, metrics }: Frame<Config>, name: string, help: string): AccountSlotsOptions {

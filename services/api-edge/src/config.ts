@@ -22,6 +22,10 @@ import {
 } from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultWriterSettings } from '@gateway/vault';
 
+/** Measured for a SALE: 163 GiB in a day of 68 a second, in databases and topics together; rounded up. */
+const TEST_RECORD_KIB = 32;
+const KIB_IN_GIB = 1_024 * 1_024;
+
 /** Scheme, host, and a path without a slash at its end. */
 const WEB_ADDRESS = '^https?://[^/?#@\\s]+(/[^/?#\\s]+)*$';
 
@@ -92,9 +96,26 @@ export const settings = Type.Object({
     description: 'API requests handled at once; page requests have as many slots of their own',
   }),
   ...retentionSettings,
+  SANDBOX_DAILY_RECORDS: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    default: 100_000,
+    description: 'Operations, pages and payouts in XTS that an account may have in a UTC day; further ones get 1007',
+  }),
+  SANDBOX_DISK_GIB: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+    description: `Disk for what is kept of XTS, of all accounts and in all stores, at ${TEST_RECORD_KIB} KiB for each operation, page and payout. Beyond it XTS alone is refused, with 1007`,
+  }),
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+/** Records in the test currency that fit on the disk of the sandbox. */
+export function testRecordsMax({ SANDBOX_DISK_GIB }: Pick<Config, 'SANDBOX_DISK_GIB'>): number {
+  return (SANDBOX_DISK_GIB * KIB_IN_GIB) / TEST_RECORD_KIB;
+}
 
 /** Developers read it in the sandbox. Where real money moves, every open port is one too many. */
 const noReferencePage: ProductionRule<Config> = ({ REFERENCE_PORT }) =>

@@ -1,15 +1,19 @@
 import type { IndexContext } from '@gateway/service-frame';
-import { RECORD_RETENTION, retentionOf } from '@gateway/service-kit';
+import { recordRetentionOf } from '@gateway/service-kit';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
+import { createTestRecordCounts } from './adapters/mongo/test-record-counts';
 import type { Config } from './config';
 
 /** Makes the indexes of the service's database, or changes their times. At its start, and by `npm run provision`. */
-export async function ensureIndexes(context: IndexContext<Pick<Config, 'RECORD_RETENTION_DAYS'>>): Promise<void> {
+export async function ensureIndexes(
+  context: IndexContext<Pick<Config, 'RECORD_RETENTION_DAYS' | 'SANDBOX_RETENTION_DAYS'>>,
+): Promise<void> {
   const { config, mongo, clock } = context;
-  const retention = retentionOf(config.RECORD_RETENTION_DAYS, RECORD_RETENTION, context.mayShorten);
+  const retention = recordRetentionOf(config, context.mayShorten);
   await Promise.all([
     createJournal(mongo, clock).ensureIndexes(retention),
     createCheckouts(mongo, clock).ensureIndexes(),
+    createTestRecordCounts(mongo, clock, retention.test.days).ensureIndexes(),
   ]);
 }

@@ -95,6 +95,7 @@ async function initAtCutOff(transactionUniqueId: string) {
     bus: { available: () => true, publish: async (command: unknown) => void published.push(command) },
     credentials: { verify: async () => ({ kind: 'ok', account: ACCOUNT }) },
     requestSlots: { take: async () => ({ release: () => undefined }) },
+    sandbox: { refusal: () => undefined, count: () => undefined },
     rateLimiter: { take: () => ({ allowed: true }) },
     bankAddresses: BANK_ADDRESSES,
     receiverTokens: () => ({ token: '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab', otherTokens: [] }),

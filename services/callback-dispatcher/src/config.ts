@@ -12,6 +12,7 @@ import {
   mongoProductionRules,
   ownAddress,
   rangesOverlap,
+  sandboxRetentionSettings,
   whenUnset,
 } from '@gateway/service-kit';
 import { CALLBACK_RETENTION } from './adapters/mongo/retention';
@@ -73,9 +74,10 @@ export const settings = Type.Object({
     Type.Integer({
       minimum: 7,
       maximum: 24_000,
-      description: `How long callbacks are kept after they were delivered or exhausted, and attempts after they began. ${whenUnset(CALLBACK_RETENTION)}`,
+      description: `How long callbacks are kept after they were delivered or exhausted, and attempts after they began. ${whenUnset(CALLBACK_RETENTION.real)}`,
     }),
   ),
+  ...sandboxRetentionSettings,
 });
 
 export type Config = Readonly<Static<typeof settings>>;

@@ -37,7 +37,8 @@ import {
 } from '../src/domain/payments.fixture';
 
 /** Replaying the events of a payment always gives its document. */
-const A_LIFETIME = { days: 24_000, mayShorten: false };
+const LONG = { days: 24_000, mayShorten: false };
+const A_LIFETIME = { real: LONG, test: LONG };
 
 let space: Space;
 let mongo: MongoConnection;

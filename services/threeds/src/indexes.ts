@@ -1,11 +1,13 @@
 import type { IndexContext } from '@gateway/service-frame';
-import { RECORD_RETENTION, retentionOf } from '@gateway/service-kit';
+import { recordRetentionOf } from '@gateway/service-kit';
 import { createAuthentications } from './adapters/mongo/authentications';
 import type { Config } from './config';
 
 /** Makes the indexes of the service's database, or changes their times. At its start, and by `npm run provision`. */
-export async function ensureIndexes(context: IndexContext<Pick<Config, 'RECORD_RETENTION_DAYS'>>): Promise<void> {
+export async function ensureIndexes(
+  context: IndexContext<Pick<Config, 'RECORD_RETENTION_DAYS' | 'SANDBOX_RETENTION_DAYS'>>,
+): Promise<void> {
   const { config, mongo, clock } = context;
-  const retention = retentionOf(config.RECORD_RETENTION_DAYS, RECORD_RETENTION, context.mayShorten);
+  const retention = recordRetentionOf(config, context.mayShorten);
   await createAuthentications(mongo, clock).ensureIndexes(retention);
 }

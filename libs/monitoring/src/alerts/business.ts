@@ -341,6 +341,33 @@ export const businessAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'SandboxFull',
+    severity: 'ticket',
+    when: [[above('max(gateway_sandbox_disk_ratio)', 0.8)]],
+    forMinutes: 5,
+    summary: 'What is kept of XTS needs most of its disk; beyond it XTS is refused.',
+    test: {
+      atMinute: 10,
+      fires: { series: { 'gateway_sandbox_disk_ratio{service="api-edge",instance="a"}': steady(0.81) }, labels: {} },
+      silent: { 'gateway_sandbox_disk_ratio{service="api-edge",instance="a"}': steady(0.8) },
+    },
+  },
+  {
+    name: 'SandboxQuotaReached',
+    severity: 'ticket',
+    when: [[above('sum(increase(gateway_sandbox_refused_total{limit="account"}[10m]))', 0)]],
+    forMinutes: 0,
+    summary: 'An account has made all the records in XTS that it may in a day.',
+    test: {
+      atMinute: 12,
+      fires: {
+        series: { 'gateway_sandbox_refused_total{service="api-edge",limit="account"}': '0+0x8 1+0x8' },
+        labels: {},
+      },
+      silent: { 'gateway_sandbox_refused_total{service="api-edge",limit="disk"}': growing(11) },
+    },
+  },
+  {
     name: 'CardTesting',
     severity: 'ticket',
     when: [[above('sum by (rule) (rate(gateway_velocity_declines_total[10m]))', 0.2)]],

@@ -1,4 +1,4 @@
-import { isAnswered, returnAddress } from '@gateway/contracts';
+import { isAnswered, isTestCurrency, returnAddress } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
 import { boundedText } from '../domain/body';
@@ -146,8 +146,9 @@ async function attempt(
   if (ports.now() >= checkout.expiresAt) return goOn(ports, checkout);
   const { merchantAccount, paymentId } = checkout;
   const request = attemptRequest(ports, checkout, card);
+  const isTest = isTestCurrency(checkout.request.currency);
   const offered = await offer(ports, () =>
-    prepareOperation(ports, { merchantAccount, request, attempt: { n, paymentId, browserIp } }),
+    prepareOperation(ports, { merchantAccount, request, isTest, attempt: { n, paymentId, browserIp } }),
   );
   switch (offered.kind) {
     case 'unavailable':

@@ -126,6 +126,7 @@ function world(): World {
       endCheckout: async ({ paymentId }) => void here.done.push(`told ${paymentId}`),
       announceOutcome: async () => undefined,
     },
+    sandbox: { refusal: () => undefined, count: () => undefined },
     late: { add: ({ entry: { reference } }) => void here.done.push(`late ${reference}`) },
     pending: {
       wait: async (_account, reference) => {

@@ -1,5 +1,5 @@
 import { maskCardNumbers } from '@gateway/contracts';
-import type { CardCommand, NumberLimit, Secret } from '@gateway/contracts';
+import type { CardCommand, NumberLimit, Secret, TestMark } from '@gateway/contracts';
 import type { CardRequest, CheckRequest, PurchaseRequest } from '../domain/card-request';
 
 /** A request that becomes an operation. */
@@ -20,7 +20,7 @@ export function withMaskedReference(request: OperationRequest): OperationRequest
   return { ...request, authentication: { reference: maskCardNumbers(reference), pares } };
 }
 
-interface Accepted {
+interface Accepted extends TestMark {
   paymentId: string;
   reference: string;
   merchantAccount: string;

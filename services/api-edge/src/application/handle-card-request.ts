@@ -13,9 +13,9 @@ export function handleCardRequest(ports: SubmitPorts, incoming: Incoming): Promi
   return handleRequest(ports, incoming, cardEndpoint, {
     refusedFields: unregisteredReturns(ports),
     checkRules: checkAccountRules,
-    carryOut: (session, { merchantAccount }, request, idempotency) =>
+    carryOut: (session, account, request, idempotency) =>
       request.transactionType === 'CHECK'
-        ? check(ports, session, merchantAccount, request)
-        : submit(ports, session, operationSubmission(ports, session, merchantAccount, request, idempotency)),
+        ? check(ports, session, account.merchantAccount, request)
+        : submit(ports, session, operationSubmission(ports, session, account, request, idempotency)),
   });
 }

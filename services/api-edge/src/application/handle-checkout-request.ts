@@ -1,5 +1,5 @@
 import type { AnnounceOutcomeData } from '@gateway/contracts';
-import { RESPONSE_CODES, newPaymentId, newReference } from '@gateway/contracts';
+import { RESPONSE_CODES, isTestCurrency, newPaymentId, newReference, testMark } from '@gateway/contracts';
 import { checkAccountRules } from '../domain/account-rules';
 import type { CheckoutRequest } from '../domain/card-request';
 import type { Incoming } from './admit';
@@ -7,11 +7,12 @@ import type { CheckoutPorts } from './checkout-ports';
 import { pageUrlOf } from './checkout-ports';
 import { checkoutEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
-import type { Idempotency, OperationEntry, OpenCheckout } from './ports';
+import type { Account, Idempotency, OperationEntry, OpenCheckout } from './ports';
 import { repeatUntil } from './repeat-until';
 import type { Answer, Session } from './responses';
 import { checkoutResponse, failure } from './responses';
 import { unregisteredReturns } from './returns';
+import { isTestRequest } from './sandbox-quota';
 import type { Submission } from './submit';
 import { submit } from './submit';
 import { SWEEP_AFTER_EXPIRY_MS } from './sweep-checkouts';
@@ -24,8 +25,8 @@ export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming):
   return handleRequest(ports, incoming, checkoutEndpoint, {
     refusedFields: unregisteredReturns(ports),
     checkRules: checkAccountRules,
-    carryOut: (session, { merchantAccount }, request, idempotency) =>
-      submit(ports, session, checkoutSubmission(ports, session, merchantAccount, request, idempotency)),
+    carryOut: (session, account, request, idempotency) =>
+      submit(ports, session, checkoutSubmission(ports, session, account, request, idempotency)),
   });
 }
 
@@ -33,16 +34,18 @@ export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming):
 function checkoutSubmission(
   ports: CheckoutPorts,
   session: Session,
-  merchantAccount: string,
+  account: Account,
   request: CheckoutRequest,
   idempotency: Idempotency | undefined,
 ): Submission<OperationEntry> {
+  const { merchantAccount } = account;
   const { transactionUniqueId, callbackUrl } = request;
   const answerOf = ({ id, expiresAt, acceptedAt }: OpenCheckout): Answer =>
     checkoutResponse(session, acceptedAt, { transactionUniqueId, url: pageUrlOf(ports, id), expiresAt });
   let checkout: OpenCheckout;
   return {
     merchantAccount,
+    isTest: isTestRequest(account, request),
     idempotency,
     async prepare() {
       checkout = newCheckout(ports, merchantAccount, request);
@@ -96,6 +99,7 @@ function entryOf(ports: CheckoutPorts, checkout: OpenCheckout): OperationEntry {
     transactionUniqueId: request.transactionUniqueId,
     operationType: request.transactionType,
     checkoutId: id,
+    ...testMark(isTestCurrency(request.currency)),
     acceptedAt,
     deadline: expiresAt,
   };

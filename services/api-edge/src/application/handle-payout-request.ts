@@ -1,5 +1,5 @@
 import type { Account } from '@gateway/accounts';
-import { formatAmountE4, newPaymentId, newReference } from '@gateway/contracts';
+import { formatAmountE4, newPaymentId, newReference, testMark } from '@gateway/contracts';
 import { checkPayoutRules } from '../domain/account-rules';
 import { payoutFeeE4 } from '../domain/payout-fee';
 import type { PayoutRequest } from '../domain/payout-request';
@@ -10,6 +10,7 @@ import { publishUntilDeadline } from './offer';
 import { payoutResponse } from './payout-responses';
 import type { Bus, Idempotency, PayoutCommand, PayoutEntry, PayoutPorts } from './ports';
 import type { Answer, Session } from './responses';
+import { isTestRequest } from './sandbox-quota';
 import type { Submission, SubmitPorts } from './submit';
 import { submit } from './submit';
 
@@ -46,6 +47,7 @@ function payoutSubmission(
   };
   return {
     merchantAccount: account.merchantAccount,
+    isTest: isTestRequest(account, request),
     idempotency,
     async prepare() {
       const entry = entryOf(ports, account, request);
@@ -73,9 +75,11 @@ function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest)
   const { token, otherTokens } = ports.receiverTokens(merchantAccount, request.receiver.iban);
   const acceptedAt = ports.now();
   const known = { reference, merchantAccount, transactionUniqueId, token, acceptedAt };
+  const mark = testMark(isTestRequest(account, request));
   const others = otherTokens.length === 0 ? {} : { otherTokens: [...otherTokens] };
   return {
     ...known,
+    ...mark,
     paymentId,
     space: 'payout',
     unconfirmed: true,
@@ -83,7 +87,7 @@ function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest)
     deadline: acceptedAt + ports.replyTimeoutMs,
     command: {
       type: 'InitiatePayout',
-      data: { ...known, ...others, payoutId: paymentId, ...termsOf(account, request) },
+      data: { ...known, ...mark, ...others, payoutId: paymentId, ...termsOf(account, request) },
     },
   };
 }

@@ -70,6 +70,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
       },
       confirm: async () => true,
     } as unknown as InitiatePorts['journal'],
+    sandbox: { refusal: () => undefined, count: () => undefined },
     late: { add: ({ entry }) => void here.late.push(entry) },
     bus: {
       available: () => true,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isSandbox, numberLimitsOf } from '@gateway/accounts';
-import type { CardRealm, Secret } from '@gateway/contracts';
-import { isTestCard, newPaymentId, newReference, paymentIdOf, realmOf } from '@gateway/contracts';
+import type { CardRealm, Secret, TestMark } from '@gateway/contracts';
+import { isTestCard, newPaymentId, newReference, paymentIdOf, realmOf, testMark } from '@gateway/contracts';
 import { annotate, isRetryable } from '@gateway/service-kit';
 import type { CardData } from '../domain/card-request';
 import type { CardOfOperation, OperationRequest } from './commands';
@@ -11,6 +11,7 @@ import { repeatUntil } from './repeat-until';
 
 const REFERENCE_ATTEMPTS_MAX = 3;
 const PUBLISH_AGAIN_AFTER_MS = 1_000;
+const REFERENCE = /^[0-9A-Z]{20}$/;
 
 /** The result of offering an entry to the journal. `refused`: its id or key is already used. */
 export type Offered<Entry extends JournalEntry> =
@@ -37,6 +38,7 @@ export async function offer<Entry extends JournalEntry>(
       const insertion = await insertUntil(ports, entry, deadline, attempt);
       if (insertion === 'inserted') {
         attempt.inserted = true;
+        countRecord(ports, entry);
         await confirmUntil(ports, entry, deadline);
         return { kind: 'accepted', entry };
       }
@@ -48,10 +50,16 @@ export async function offer<Entry extends JournalEntry>(
       ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
       const lateEntry = late(entry);
       if (lateEntry !== undefined) ports.late.add(lateEntry);
+      if (!attempt.inserted) countRecord(ports, entry);
       return { kind: 'unknown', entry };
     }
   }
   throw new Error(`${REFERENCE_ATTEMPTS_MAX} random references were taken already`);
+}
+
+/** Also what may not be on record yet. */
+function countRecord({ sandbox }: Ports, { isTest, merchantAccount }: JournalEntry): void {
+  if (isTest === true) sandbox.count(merchantAccount);
 }
 
 /** From the second attempt on, an insert may find an earlier one that succeeded without an answer. */
@@ -96,6 +104,8 @@ async function dropCvv(ports: Ports, { command, reference }: JournalEntry): Prom
 export interface Operation {
   merchantAccount: string;
   request: OperationRequest;
+  /** What it is unless it follows a payment, which says it then. */
+  isTest: boolean;
   idempotency?: Idempotency | undefined;
   /** The number of this attempt on a card-entry page, the page's payment, and the browser's address. */
   attempt?: { n: number; paymentId: string; browserIp: string };
@@ -106,8 +116,10 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
   const { merchantAccount, request, idempotency, attempt } = operation;
   const acceptedAt = ports.now();
   const deadline = acceptedAt + ports.replyTimeoutMs;
-  const ownPaymentId = attempt?.paymentId ?? (await paymentIdOfBase(ports, merchantAccount, request, deadline));
+  const base = await baseOf(ports, operation, deadline);
+  const ownPaymentId = attempt?.paymentId ?? base?.paymentId;
   const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
+  const mark = base === undefined ? testMark(operation.isTest) : testMark(base.isTest);
   const reference = newReference(paymentId, ports.randomBytes);
   // A request that is refused because its CVV cannot be stored must not leave its card behind.
   if (cvvOf(request) !== undefined) await ports.vault.requireCvvKey();
@@ -117,7 +129,7 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
   // A reference that names no payment of the account is only recorded, and may be anything.
   const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
   const baseReference = baseReferenceOf(kept);
-  const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, card };
+  const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, card, ...mark };
   return {
     reference,
     paymentId,
@@ -130,24 +142,32 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
     ...(card === undefined || card.overLimit !== undefined ? {} : { token: card.token }),
     acceptedAt,
     deadline,
+    ...mark,
     command: commandOf(kept, { ...accepted, attempt }),
     ...(idempotency === undefined ? {} : { idempotency }),
   };
 }
 
 /** The payment of the base transaction; undefined if there is none, or it is unknown or another merchant's. */
-async function paymentIdOfBase(
+async function baseOf(
   ports: Ports,
-  merchantAccount: string,
-  request: OperationRequest,
+  { merchantAccount, request, isTest }: Operation,
   deadline: number,
-): Promise<string | undefined> {
+): Promise<({ paymentId: string } & TestMark) | undefined> {
   const baseReference = baseReferenceOf(request);
   if (baseReference === undefined) return undefined;
-  const own = await repeatUntil(ports, deadline, 'a look for a payment', () =>
-    ports.journal.ownsPaymentOf(merchantAccount, baseReference),
-  );
-  return own ? paymentIdOf(baseReference) : undefined;
+  const own = await repeatUntil(ports, deadline, 'a look for a payment', async () => {
+    const mark = await ports.journal.paymentOf(merchantAccount, baseReference);
+    return mark ?? (isTest ? longHeld(ports, merchantAccount, baseReference) : undefined);
+  });
+  return own && { paymentId: paymentIdOf(baseReference), ...own };
+}
+
+/** A hold in the test currency may last longer than the journal keeps its AUTH. Its owner has it then. */
+async function longHeld(ports: Ports, merchantAccount: string, reference: string): Promise<TestMark | undefined> {
+  if (!REFERENCE.test(reference)) return undefined;
+  const outcome = await ports.queries.outcome(merchantAccount, reference);
+  return outcome && testMark(true);
 }
 
 async function putCard(

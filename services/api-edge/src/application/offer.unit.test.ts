@@ -162,7 +162,7 @@ test('without a key for its CVV nothing of a request is stored', async () => {
   const instrument = { kind: 'card', card: new Secret({}), cvv: new Secret('123') };
   const request = { transactionType: 'SALE', instrument } as unknown as OperationRequest;
   const world = { ...ports, vault, randomBytes } as unknown as Ports;
-  const preparing = prepareOperation(world, { merchantAccount: 'merchant', request });
+  const preparing = prepareOperation(world, { merchantAccount: 'merchant', request, isTest: false });
   await expect(preparing).rejects.toThrow('no key');
   expect(stored).toEqual([]);
 });

@@ -13,12 +13,14 @@ import type {
   PayoutOutcome,
   SandboxClock,
   Secret,
+  TestMark,
 } from '@gateway/contracts';
 import type { Logger, Refuse, Slot, SlotRefusal } from '@gateway/service-kit';
 import type { CardData, CardOwner, NumberLimits, PutCard } from '@gateway/vault';
 import type { CheckoutRequest } from '../domain/card-request';
 import type { BankAddresses } from '../domain/payout-fields';
 import type { PayoutQuery } from '../domain/payout-request';
+import type { SandboxQuota } from './sandbox-quota';
 
 /** Card operations and payouts have separate spaces of `transaction_unique_id`. */
 export type IdSpace = 'card' | 'payout';
@@ -29,7 +31,7 @@ export interface PayoutCommand {
 }
 
 /** The journal's record of an accepted request. Closing the entry removes the command. */
-interface Entry<Space extends IdSpace, Command> {
+interface Entry<Space extends IdSpace, Command> extends TestMark {
   reference: string;
   /** The first 16 characters of its reference: a payment's id, or a payout's. */
   paymentId: string;
@@ -116,8 +118,8 @@ export interface Journal {
     space: Space,
     reference: string,
   ): Promise<EntryIn<Space> | undefined>;
-  /** True if `reference` belongs to a card payment of the account. */
-  ownsPaymentOf(merchantAccount: string, reference: string): Promise<boolean>;
+  /** The mark of the card payment that `reference` belongs to; undefined if the account has none in the journal. */
+  paymentOf(merchantAccount: string, reference: string): Promise<TestMark | undefined>;
   /** Entries of a card payment, at most {@link PAYMENT_ENTRIES_MAX}, oldest first. */
   findByPayment(merchantAccount: string, paymentId: string): Promise<ListedEntry[]>;
   /** The entry that used this key within the last 24 hours. After that a key is free again. */
@@ -257,6 +259,7 @@ export interface Ports {
   credentials: Pick<CredentialCheck, 'verify'>;
   refuseLogin: Refuse<'login'>;
   rateLimiter: RateLimiter;
+  sandbox: Pick<SandboxQuota, 'refusal' | 'count'>;
   /** Slots for running requests, shared between accounts. */
   requestSlots: { take(account: Account): Promise<Slot | SlotRefusal> };
   /** True if a write was refused because the database's disk is full: it changed nothing and need not be repeated. */

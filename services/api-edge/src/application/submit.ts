@@ -7,10 +7,11 @@ import { offer, prepareOperation, publishUntilDeadline } from './offer';
 import { pendingOutcome } from './pending-outcome';
 import type { PaymentTurns } from './payment-turns';
 import type { PendingOutcomes } from './pending-outcomes';
-import type { Idempotency, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
+import type { Account, Idempotency, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { repeatUntil } from './repeat-until';
-import { failure, operationResponse, unavailable } from './responses';
+import { failure, operationResponse, tooManyRequests, unavailable } from './responses';
+import { isTestRequest } from './sandbox-quota';
 
 export interface SubmitPorts extends Ports {
   pending: PendingOutcomes;
@@ -24,6 +25,8 @@ const KEEPING_MIN_MS = 2_000;
 /** A request that has passed all checks but the last, and its journal entry. */
 export interface Submission<Entry extends JournalEntry> {
   merchantAccount: string;
+  /** It would make a record in the test currency, of which an account has a quota. */
+  isTest: boolean;
   idempotency: Idempotency | undefined;
   /** Its journal entry, created before the journal is queried. */
   prepare(): Promise<Entry>;
@@ -36,7 +39,8 @@ export interface Submission<Entry extends JournalEntry> {
 }
 
 /**
- * Steps 7 and 8 of the order of checks: the same key gets the same answer again, a used id 3001. From the journal
+ * Steps 7 and 8 of the order of checks: the same key gets the same answer again, a used id 3001. Beyond the quota of the
+ * test currency nothing is done. From the journal
  * insert on the answer is an outcome, or that it is unknown; a fault before it is a 503. A repeated key has its insert
  * behind it.
  */
@@ -53,6 +57,8 @@ export async function submit<Entry extends JournalEntry>(
     return unavailable(session, ports.now());
   }
   if (earlier !== undefined) return replayOf(ports, session, submission, earlier);
+  const refusal = submission.isTest ? ports.sandbox.refusal(submission.merchantAccount) : undefined;
+  if (refusal !== undefined) return tooManyRequests(session, ports.now(), refusal.retryAfterSeconds);
   const late = submission.late?.bind(submission);
   const offered = await offer(ports, () => submission.prepare(), late);
   switch (offered.kind) {
@@ -146,14 +152,17 @@ async function requireConfirmed(ports: SubmitPorts, entry: JournalEntry): Promis
 export function operationSubmission(
   ports: SubmitPorts,
   session: Session,
-  merchantAccount: string,
+  account: Account,
   request: OperationRequest,
   idempotency: Idempotency | undefined,
 ): Submission<OperationEntry> {
+  const { merchantAccount } = account;
+  const isTest = isTestRequest(account, request);
   return {
     merchantAccount,
+    isTest,
     idempotency,
-    prepare: () => prepareOperation(ports, { merchantAccount, request, idempotency }),
+    prepare: () => prepareOperation(ports, { merchantAccount, request, isTest, idempotency }),
     carryOut: async (entry) => answer(ports, session, entry, await outcomeOf(ports, entry)),
     unknown: (entry) => operationResponse(session, pendingOutcome(entry)),
   };

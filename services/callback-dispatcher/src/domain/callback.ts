@@ -1,5 +1,5 @@
-import type { AnswerValues } from '@gateway/contracts';
-import { renderAnswer } from '@gateway/contracts';
+import type { AnswerValues, TestMark } from '@gateway/contracts';
+import { renderAnswer, testMark } from '@gateway/contracts';
 import { laneOf } from './lane';
 
 /** The origin of an outcome. Determines the secret, the expected acknowledgement and the spelling of the status. */
@@ -17,7 +17,7 @@ export const CALLBACK_HEADERS = {
 export type Field = readonly [name: string, value: string];
 
 /** A committed final outcome. */
-export interface Outcome extends AnswerValues {
+export interface Outcome extends AnswerValues, TestMark {
   kind: CallbackKind;
   paymentId: string;
   reference: string;
@@ -33,7 +33,7 @@ export interface Outcome extends AnswerValues {
 }
 
 /** The content to send, frozen when the outcome arrived. */
-export interface Callback {
+export interface Callback extends TestMark {
   kind: CallbackKind;
   paymentId: string;
   reference: string;
@@ -69,6 +69,7 @@ export function callbackOf(outcome: Outcome): Callback {
     origin,
     lane: laneOf(merchantAccount, origin),
     ...(sequence === undefined ? {} : { sequence }),
+    ...testMark(outcome.isTest),
     fields: answer.map(([name, value]) => [name, String(value)] as const),
   };
 }

@@ -1,4 +1,5 @@
 import type { AnnounceOutcomeData } from '@gateway/contracts';
+import { isTestCurrency, testMark } from '@gateway/contracts';
 import { decideAnnouncement, lostPage } from '../domain/decide-announcement';
 import { findOperation } from '../domain/payment';
 import type { Ports } from './ports';
@@ -11,10 +12,11 @@ import { loadRecord } from './record-operation';
 export async function announceOutcome(ports: Ports, data: AnnounceOutcomeData, causationId: string): Promise<void> {
   const { paymentId, reference, merchantAccount } = data;
   const lost = lostPage(data);
+  const mark = testMark(data.lostPage && isTestCurrency(data.lostPage.currency));
   const { rejection } = await ports.handle<'unknown'>(
     paymentId,
     (payment) => {
-      if (payment === null && lost.length > 0) return [{ type: 'PaymentOpened', merchantAccount }, ...lost];
+      if (payment === null && lost.length > 0) return [{ type: 'PaymentOpened', merchantAccount, ...mark }, ...lost];
       return payment?.merchantAccount === merchantAccount && findOperation(payment, reference) !== undefined
         ? decideAnnouncement(payment, data)
         : 'unknown';

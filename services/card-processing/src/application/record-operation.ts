@@ -1,4 +1,5 @@
-import type { CardCommand } from '@gateway/contracts';
+import type { CardCommand, TestMark } from '@gateway/contracts';
+import { testMark } from '@gateway/contracts';
 import { hasRoomForRefusal, refusal } from '../domain/decide';
 import type { Operation, Payment, PaymentEvent } from '../domain/payment';
 import { findOperation, newPayment } from '../domain/payment';
@@ -41,8 +42,9 @@ export async function recordOperation(
   decideOn: (payment: Payment) => PaymentEvent[] | Rejection,
   context: { causationId?: string | undefined; expectNew?: boolean },
 ): Promise<{ written: boolean; payment: StoredPayment }> {
-  const { paymentId, reference, merchantAccount } = command.data;
-  const opened: PaymentEvent = { type: 'PaymentOpened', merchantAccount };
+  const { paymentId, reference, merchantAccount, isTest } = command.data;
+  const owner = { merchantAccount, ...testMark(isTest) };
+  const opened: PaymentEvent = { type: 'PaymentOpened', ...owner };
 
   const refusalIn = (payment: Payment, rejection: Rejection): PaymentEvent => {
     const recorded = refusal(command, rejection);
@@ -61,7 +63,7 @@ export async function recordOperation(
   const load = () => loadRecord(ports, command.data);
   const { written, stored, rejection } = await ports.handle<Rejection>(paymentId, decideHere, { ...context, load });
   if (rejection !== undefined) {
-    return recordAlone(ports, merchantAccount, refusal(command, rejection).operation, context.causationId);
+    return recordAlone(ports, owner, refusal(command, rejection).operation, context.causationId);
   }
   const payment = onRecord(stored, reference);
   if (payment.refusal?.reference !== reference) return { written, payment };
@@ -78,9 +80,7 @@ async function moveRefusal(
   const { reference } = operation;
   // An older release, which does not see the refusal, may have accepted the operation since.
   const isAccepted = findOperation(payment, reference) !== undefined;
-  const record = isAccepted
-    ? payment
-    : (await recordAlone(ports, payment.merchantAccount, operation, causationId)).payment;
+  const record = isAccepted ? payment : (await recordAlone(ports, payment, operation, causationId)).payment;
   await ports.handle(payment, (current) =>
     current.refusal?.reference === reference ? [{ type: 'RefusalMoved', reference }] : [],
   );
@@ -89,13 +89,13 @@ async function moveRefusal(
 
 async function recordAlone(
   ports: Pick<Ports, 'handle'>,
-  merchantAccount: string,
+  { merchantAccount, isTest }: { merchantAccount: string } & TestMark,
   operation: Operation,
   causationId: string | undefined,
 ): Promise<{ written: boolean; payment: StoredPayment }> {
   const { reference } = operation;
   const events: PaymentEvent[] = [
-    { type: 'PaymentOpened', merchantAccount },
+    { type: 'PaymentOpened', merchantAccount, ...testMark(isTest) },
     { type: 'OperationRecorded', operation },
   ];
   const record = (known: StoredPayment | null) => (known === null ? events : []);

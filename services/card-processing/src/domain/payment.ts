@@ -5,8 +5,9 @@ import type {
   OperationType,
   OutcomeUnknownCode,
   ResponseCode,
+  TestMark,
 } from '@gateway/contracts';
-import { RESPONSE_CODES, coded } from '@gateway/contracts';
+import { RESPONSE_CODES, coded, testMark } from '@gateway/contracts';
 
 /** A bank's own words about an operation, as far as its connector passes them on. */
 export interface BankFacts {
@@ -207,7 +208,7 @@ export interface CardPresentation {
   descriptorPhone?: string;
 }
 
-export interface Payment {
+export interface Payment extends TestMark {
   merchantAccount: string;
   state: PaymentState;
   operations: readonly Operation[];
@@ -228,13 +229,13 @@ export interface Payment {
   refusal?: Operation;
 }
 
-export function newPayment(merchantAccount: string): Payment {
-  return { merchantAccount, state: { kind: 'new' }, operations: [] };
+export function newPayment(merchantAccount: string, isTest?: true): Payment {
+  return { merchantAccount, ...testMark(isTest), state: { kind: 'new' }, operations: [] };
 }
 
 /** Only some of these are announced to others; see `announcements.ts`. Every `resolveAt` is in epoch ms. */
 export type PaymentEvent =
-  | { type: 'PaymentOpened'; merchantAccount: string }
+  | ({ type: 'PaymentOpened'; merchantAccount: string } & TestMark)
   /** The intent, stored before the acquirer is called. */
   | {
       type: 'OperationStarted';
@@ -311,7 +312,7 @@ export function findOperation(payment: Payment, reference: string): Operation | 
  * current state: a broken invariant.
  */
 export function evolve(payment: Payment | undefined, event: PaymentEvent): Payment {
-  if (event.type === 'PaymentOpened') return newPayment(event.merchantAccount);
+  if (event.type === 'PaymentOpened') return newPayment(event.merchantAccount, event.isTest);
   if (payment === undefined) return broken(`${event.type} of no payment`);
   switch (event.type) {
     case 'OperationRecorded':

@@ -1,9 +1,9 @@
-import type { OutcomeUnknownCode, PayoutStatus, Receiver, ResponseCode } from '@gateway/contracts';
+import type { OutcomeUnknownCode, PayoutStatus, Receiver, ResponseCode, TestMark } from '@gateway/contracts';
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
 import type { BankFacts, HoldReason } from './bank-answers';
 
 /** The merchant's request. */
-export interface PayoutRequest {
+export interface PayoutRequest extends TestMark {
   payoutId: string;
   reference: string;
   merchantAccount: string;

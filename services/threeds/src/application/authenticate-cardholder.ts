@@ -1,5 +1,5 @@
 import type { AuthenticateCardholderData, Secret } from '@gateway/contracts';
-import { realmOf } from '@gateway/contracts';
+import { isTestCurrency, realmOf, testMark } from '@gateway/contracts';
 import { callLeaseMs } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type {
@@ -32,7 +32,8 @@ export async function authenticateCardholder(ports: Ports, received: ReceivedCom
   const command = { data, id };
   const account = await ports.accounts.find(data.merchantAccount);
   const request = { command, resolveAt: ports.now() + leaseMs(ports) };
-  const requested = { ...requestedNow(ports, data, correlationId, account?.displayName), request };
+  const asked = { ...data, ...testMark(isTestCurrency(data.currency)) };
+  const requested = { ...requestedNow(ports, asked, correlationId, account?.displayName), request };
   const { written, stored } = await ports.handle(data.reference, (known) => (known === null ? [requested] : []), {
     causationId: id,
   });

@@ -1,4 +1,5 @@
-import type { AuthenticateCardholderData, AuthenticationIds, ResponseCode } from '@gateway/contracts';
+import type { AuthenticateCardholderData, AuthenticationIds, ResponseCode, TestMark } from '@gateway/contracts';
+import { testMark } from '@gateway/contracts';
 
 /** The stored facts of a card: enough for a page and the ECI, not enough to charge it. */
 export interface CardFacts {
@@ -46,18 +47,21 @@ export type State =
   | { kind: 'refused'; challenged: boolean; code: ResponseCode; eci?: number; result?: ChallengeResult };
 
 /** The authentication for one AUTH3D or SALE3D, identified by its reference. */
-export interface Authentication extends Pick<
-  AuthenticateCardholderData,
-  | 'paymentId'
-  | 'reference'
-  | 'merchantAccount'
-  | 'transactionType'
-  | 'transactionUniqueId'
-  | 'amountE4'
-  | 'currency'
-  | 'redirectUrl'
-  | 'deadline'
-> {
+export interface Authentication
+  extends
+    Pick<
+      AuthenticateCardholderData,
+      | 'paymentId'
+      | 'reference'
+      | 'merchantAccount'
+      | 'transactionType'
+      | 'transactionUniqueId'
+      | 'amountE4'
+      | 'currency'
+      | 'redirectUrl'
+      | 'deadline'
+    >,
+    TestMark {
   /**
    * The account's display name, if it had one at the start: a repeated request to the directory server must be the
    * same.
@@ -127,6 +131,7 @@ export function newAuthentication(asked: AskedAuthentication, names: Names): Aut
     currency: asked.currency,
     ...(asked.redirectUrl === undefined ? {} : { redirectUrl: asked.redirectUrl }),
     deadline: asked.deadline,
+    ...testMark(asked.isTest),
     ...(names.merchantName === undefined ? {} : { merchantName: names.merchantName }),
     pageId: names.pageId,
     ids: { threeDSServerTransId: names.threeDSServerTransId },

@@ -1,13 +1,13 @@
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
-import { paymentIdOf } from '@gateway/contracts';
-import type { Retention } from '@gateway/service-kit';
+import type { TestMark } from '@gateway/contracts';
+import { paymentIdOf, testMark } from '@gateway/contracts';
+import type { RecordRetention } from '@gateway/service-kit';
 import { createBatcher, RECORD_RETENTION } from '@gateway/service-kit';
 import {
   claimDue,
   createGroupInsert,
   dueIndexOn,
-  endIndex,
-  ensureTtlIndex,
+  ensureEndIndexes,
   FIGURE_BOUNDS,
   retryableWhenTransient,
 } from '@gateway/mongo';
@@ -69,7 +69,7 @@ const INDEXES = {
 } as const;
 
 export interface JournalAdapter extends Journal {
-  ensureIndexes(retention?: Retention): Promise<void>;
+  ensureIndexes(retention?: RecordRetention): Promise<void>;
   /** Open entries that were due for a sweeper at that epoch ms, at most 10,000. */
   countOverdue(before: number): Promise<number>;
 }
@@ -80,12 +80,13 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
   const insert = createGroupInsert(collection);
 
   /** In groups, because each follow-up first asks about its base. */
-  const isOwnCardEntry = createBatcher<EntryName, boolean>(async (asked) => {
+  const markOfOwn = createBatcher<EntryName, TestMark | undefined>(async (asked) => {
     const filter = named(asked);
-    const projection = { merchantAccount: 1, space: 1 } as const;
+    const projection = { merchantAccount: 1, space: 1, isTest: 1 } as const;
     const found = await collection.find(filter, { projection, hint: BY_REFERENCE }).toArray();
-    const own = new Set(found.filter(({ space }) => space === 'card').map(nameOf));
-    return asked.map(({ reference, merchantAccount }) => own.has(nameOf({ _id: reference, merchantAccount })));
+    const card = found.filter(({ space }) => space === 'card');
+    const own = new Map(card.map((entry) => [nameOf(entry), testMark(entry.isTest)]));
+    return asked.map(({ reference, merchantAccount }) => own.get(nameOf({ _id: reference, merchantAccount })));
   }).add;
 
   async function insertOnce(entry: JournalEntry): Promise<Insertion> {
@@ -171,13 +172,15 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
       return entryIn(space, await collection.findOne({ _id: reference, merchantAccount, space }));
     },
 
-    ownsPaymentOf: (merchantAccount, reference) =>
+    paymentOf: (merchantAccount, reference) =>
       retryableWhenTransient(async () => {
-        if (await isOwnCardEntry({ merchantAccount, reference })) return true;
+        const own = await markOfOwn({ merchantAccount, reference });
+        if (own !== undefined) return own;
         const paymentId = paymentIdOf(reference);
         // An operation that no merchant sent has no entry; the payment's others have.
         const filter = ofPayment(merchantAccount, paymentId);
-        return (await collection.findOne(filter, { projection: { _id: 1 }, hint: BY_REFERENCE })) !== null;
+        const other = await collection.findOne(filter, { projection: { isTest: 1 }, hint: BY_REFERENCE });
+        return other === null ? undefined : testMark(other.isTest);
       }),
 
     async findByPayment(merchantAccount, paymentId) {
@@ -254,7 +257,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
         },
         dueIndexOn('sweepAt', INDEXES.sweepAt),
       ]);
-      await ensureTtlIndex(collection, endIndex, retention);
+      await ensureEndIndexes(collection, retention);
     },
   };
 }

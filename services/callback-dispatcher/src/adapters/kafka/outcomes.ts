@@ -1,5 +1,5 @@
 import type { MessageDeclaration, OperationRecord, PayoutRecord } from '@gateway/contracts';
-import { callbackValues, cardEvents, payoutEvents } from '@gateway/contracts';
+import { callbackValues, cardEvents, isTestCurrency, payoutEvents, testMark } from '@gateway/contracts';
 import type { MessageHandler } from '@gateway/messaging';
 import { on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
@@ -40,10 +40,11 @@ function handlersOf<T extends OperationRecord | PayoutRecord>(
     on<OperationRecord | PayoutRecord>(
       declaration as MessageDeclaration<T>,
       async ({ id, data }) => {
-        const { callbackUrl, merchantAccount, status } = data;
+        const { callbackUrl, merchantAccount, status, currency } = data;
         if (callbackUrl === undefined) return;
         if (status === 'pending') throw new Error('broken invariant: an outcome that is not final has a callback');
-        await take(id, { ...sourceOf(data as T), ...callbackValues(data), merchantAccount, callbackUrl });
+        const mark = testMark(currency !== undefined && isTestCurrency(currency));
+        await take(id, { ...sourceOf(data as T), ...callbackValues(data), ...mark, merchantAccount, callbackUrl });
       },
       { onlyWith: 'callbackUrl' },
     ),

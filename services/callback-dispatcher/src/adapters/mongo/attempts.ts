@@ -37,7 +37,7 @@ export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
         ...attempt,
       }));
     },
-    async ensureIndexes(retention = CALLBACK_RETENTION) {
+    async ensureIndexes(retention = CALLBACK_RETENTION.real) {
       await ensureTtlIndex(collection, expiryIndex, retention);
     },
   };

@@ -18,7 +18,7 @@ import {
   leaseEnd,
   outboxIndex,
 } from '@gateway/mongo';
-import type { Retention } from '@gateway/service-kit';
+import type { RecordRetention } from '@gateway/service-kit';
 import type { Deliveries, DeliveryQuery, LaneRange } from '../../application/ports';
 import type { Delivery } from '../../domain/delivery';
 import { BEFORE_LANES, lanesOf } from '../../domain/lane';
@@ -74,7 +74,7 @@ export interface Undelivered {
 }
 
 export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> {
-  ensureIndexes(retention?: Retention): Promise<void>;
+  ensureIndexes(retention?: RecordRetention): Promise<void>;
   /** Number of deliveries scheduled before that time and not tried since, at most 10,000. */
   countOverdue(before: number): Promise<number>;
   undelivered(): Promise<Undelivered>;

@@ -73,7 +73,7 @@ export function createFeed(mongo: MongoConnection, { now }: Pick<Clock, 'now'>):
       return pageOf(await from(merchantAccount, first.seq, limit), placeOf(first));
     },
     end,
-    async ensureIndexes(retention = CALLBACK_RETENTION) {
+    async ensureIndexes(retention = CALLBACK_RETENTION.real) {
       await collection.createIndexes([placeIndex, timeIndex]);
       await ensureTtlIndex(collection, expiryIndex, retention);
     },

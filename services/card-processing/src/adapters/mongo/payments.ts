@@ -9,7 +9,7 @@ import {
   FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
-import type { Retention } from '@gateway/service-kit';
+import type { RecordRetention } from '@gateway/service-kit';
 import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { Payments, StoredPayment } from '../../application/ports';
 import { PAYMENT_RECORDS_MAX } from '../../application/ports';
@@ -46,7 +46,7 @@ const sandboxProofsIndex = {
 const OLDEST_AMONG = 100;
 
 export interface PaymentsAdapter extends Payments, AggregateStore<Payment> {
-  ensureIndexes(retention?: Retention): Promise<void>;
+  ensureIndexes(retention?: RecordRetention): Promise<void>;
   unknownOutcomes(): Promise<UnknownOutcomes>;
   /** Payments that were due for a resolver at that epoch ms, at most 10,000. */
   countOverdue(before: number): Promise<number>;

@@ -9,7 +9,8 @@ import type { Payout, PayoutStateKind } from '../../domain/payout';
 import type { PayoutsAdapter } from './payouts';
 import { createPayouts, newest, pageKeys } from './payouts';
 
-const A_LIFETIME = { days: 24_000, mayShorten: false };
+const LONG = { days: 24_000, mayShorten: false };
+const A_LIFETIME = { real: LONG, test: LONG };
 
 let space: Space;
 let mongo: MongoConnection;

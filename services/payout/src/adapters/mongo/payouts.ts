@@ -17,7 +17,7 @@ import {
   FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
-import type { Retention } from '@gateway/service-kit';
+import type { RecordRetention } from '@gateway/service-kit';
 import { OWNER_QUERY_TIMEOUT_MS, RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { PaidReceiver } from '../../application/screen-payout';
 import type { HeldQuery, ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
@@ -84,7 +84,7 @@ const IS_HELD = { 'state.kind': 'held' } as const;
 const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
 export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
-  ensureIndexes(retention?: Retention): Promise<void>;
+  ensureIndexes(retention?: RecordRetention): Promise<void>;
   /**
    * What the account has paid to the receiver with one of these tokens in this currency, without what came back, by
    * payouts that were accepted until then. Adds up {@link PAID_MAX} payouts at most. For the accounts' rules.

@@ -17,6 +17,7 @@ export async function createAcquirerRecords(connection: MongoConnection): Promis
   await collection.createIndexes([{ key: { follows: 1 }, name: 'follows_once', unique: true, sparse: true }]);
   const records = await createKeyedRecords<OperationRequest, Approval>(collection, {
     entryOf: operationEntryOf,
+    isHold: ({ operation }) => operation === 'authorize',
     followedBy: (record) => (record.state === 'approved' ? record.approval.follows : null),
   });
   const findNewest = createGroupFind(collection, NEWEST);

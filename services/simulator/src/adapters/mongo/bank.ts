@@ -7,6 +7,7 @@ import { payoutEntryOf, returnEntryOf } from '../../domain/bank';
 import type { LedgerEntry } from '../../domain/ledger';
 import type { KeyedDocument } from './keyed';
 import { createKeyedRecords, startingWith } from './keyed';
+import { removalIndex, removalOf } from './removal';
 
 const RECORDS = 'bank_records';
 const RETURNS = 'bank_returns';
@@ -21,12 +22,15 @@ interface ReturnDocument extends PayoutReturn {
   /** The payout's key, because a payout comes back at most once. */
   _id: string;
   acknowledged: boolean;
+  /** Absent in returns of releases that kept them for good. */
+  removeAt?: Date;
 }
 
 export async function createPayoutReturns(connection: MongoConnection): Promise<PayoutReturns & LedgerSource> {
   const collection = connection.collection<ReturnDocument>(RETURNS);
   await collection.createIndexes([
     { key: { at: 1, _id: 1 }, name: 'unacknowledged', partialFilterExpression: { acknowledged: false } },
+    removalIndex,
   ]);
 
   async function entries(key: string | RegExp): Promise<LedgerEntry[]> {
@@ -35,12 +39,13 @@ export async function createPayoutReturns(connection: MongoConnection): Promise<
 
   return {
     async insert(payoutReturn) {
-      const $setOnInsert = { ...payoutReturn, acknowledged: false };
+      const removal = removalOf({ at: payoutReturn.at, isHold: false });
+      const $setOnInsert = { ...payoutReturn, ...removal, acknowledged: false };
       await collection.updateOne({ _id: payoutReturn.reference }, { $setOnInsert }, { upsert: true });
     },
     unacknowledged: (limit) =>
       collection
-        .find({ acknowledged: false }, { projection: { _id: 0, acknowledged: 0 } })
+        .find({ acknowledged: false }, { projection: { _id: 0, acknowledged: 0, removeAt: 0 } })
         .sort({ at: 1, _id: 1 })
         .limit(limit)
         .toArray(),

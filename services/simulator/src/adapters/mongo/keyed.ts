@@ -4,6 +4,7 @@ import type { KeyedRecords, ReplaceOutcome, StoredRecord } from '../../applicati
 import type { LedgerSource } from '../../application/ledger';
 import type { KeyedRecord, KeyedRequest } from '../../domain/keyed';
 import type { LedgerEntry } from '../../domain/ledger';
+import { removalIndex, removalOf } from './removal';
 
 /** A payment has at most 100 operations. */
 const ENTRIES_MAX = 1000;
@@ -17,6 +18,8 @@ export interface KeyedDocument {
   follows?: string;
   /** Counts reads through a write; see `findLatest`. */
   lookups?: number;
+  /** Absent in records of releases that kept them for good. */
+  removeAt?: Date;
   record: unknown;
 }
 
@@ -25,20 +28,23 @@ export interface KeyedRecordsOptions<Request, Approval> {
   entryOf(record: KeyedRecord<Request, Approval>): LedgerEntry | undefined;
   /** The transaction that the record uses up, or null. */
   followedBy?(record: KeyedRecord<Request, Approval>): string | null;
+  /** True for a hold, which waits for another operation. Default: none. */
+  isHold?(request: Request): boolean;
 }
 
 /** Stores a counterpart's records. Every unique index besides the key's is a rule of its books. */
 export async function createKeyedRecords<R extends KeyedRequest, A>(
   collection: Collection<KeyedDocument>,
-  { entryOf, followedBy = () => null }: KeyedRecordsOptions<R, A>,
+  { entryOf, followedBy = () => null, isHold = () => false }: KeyedRecordsOptions<R, A>,
 ): Promise<KeyedRecords<R, A> & LedgerSource> {
-  await collection.createIndexes([{ key: { reference: 1 }, name: 'reference' }]);
+  await collection.createIndexes([{ key: { reference: 1 }, name: 'reference' }, removalIndex]);
   const insert = createGroupInsert(collection);
 
   function documentOf(record: KeyedRecord<R, A>): Omit<KeyedDocument, 'version' | 'lookups'> {
     const follows = followedBy(record);
-    const { idempotencyKey: _id, reference } = record;
-    return { _id, reference, ...(follows === null ? {} : { follows }), record };
+    const { idempotencyKey: _id, reference, at, request } = record;
+    const removal = removalOf({ at, isHold: request !== null && isHold(request) });
+    return { _id, reference, ...(follows === null ? {} : { follows }), ...removal, record };
   }
 
   function stored(document: KeyedDocument | null): StoredRecord<R, A> | undefined {

@@ -9,7 +9,7 @@ import {
   FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
-import type { Retention } from '@gateway/service-kit';
+import type { RecordRetention } from '@gateway/service-kit';
 import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { Authentications, StoredAuthentication } from '../../application/ports';
 import type { Authentication } from '../../domain/authentication';
@@ -39,7 +39,7 @@ const indexes = [
 ] as const;
 
 export interface AuthenticationsAdapter extends Authentications, AggregateStore<Authentication> {
-  ensureIndexes(retention?: Retention): Promise<void>;
+  ensureIndexes(retention?: RecordRetention): Promise<void>;
   /** What was due at that epoch ms, at most 10,000: questions to the directory server, and challenges to expire. */
   countOverdue: Record<'inquiry' | 'challenge', (before: number) => Promise<number>>;
   /** The same collection, as the outbox sees it. */

@@ -152,7 +152,7 @@ export async function createIndexes(
 ): Promise<void> {
   // A report of an earlier release has a time, which its index cannot use.
   await reports.updateMany({ endedAt: { $exists: false } }, [{ $set: { endedAt: { $toDate: '$at' } } }]);
-  const own = retentionOfOwner(retention);
+  const own = retentionOfOwner(retention).real;
   await ensureTtlIndex(members, endIndex, own);
   await ensureTtlIndex(batches, endIndex, own);
   await ensureTtlIndex(reports, endIndex, own);
