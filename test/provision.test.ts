@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAudit } from '@gateway/audit';
 import { services, topics } from '@gateway/contracts';
-import { listTopics } from '@gateway/messaging';
+import { listTopics, topicOf } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import type { Space, TestCallers } from '@gateway/testing';
 import { createCallers, environmentOf, kafkaOf, openSpace, silentLogger } from '@gateway/testing';
@@ -172,8 +172,26 @@ describe('topics', () => {
       Object.keys(topics).map(() => 2),
     );
     const second = await run({ ...settings, KAFKA_PARTITIONS: '3', DEAD_LETTER_RETENTION_DAYS: '7' });
+    expect(second.exitCode).toBe(0);
     expect(second.lines).toContainEqual(
-      expect.stringMatching(/^topics: 0 created, [1-9]\d* reconfigured .*; fewer partitions than KAFKA_PARTITIONS: /),
+      expect.stringMatching(/^topics: 0 created, [1-9]\d* reconfigured, [1-9]\d* without messages grown \(/),
+    );
+  });
+
+  test('with messages and too few partitions are a failure, after everything else is done', async () => {
+    const prefix = `${space.topicPrefix}used.`;
+    const settings = { ...settingsOf(space), DEMO_ACCOUNTS: 'no', TOPIC_PREFIX: prefix };
+    expect(await run({ ...settings, KAFKA_PARTITIONS: '2' })).toMatchObject({ exitCode: 0 });
+    const producer = kafkaOf(space).producer();
+    await producer.connect();
+    await producer.send({ topic: topicOf(prefix, 'cardCommands'), messages: [{ key: 'k', value: 'v' }] });
+    await producer.disconnect();
+    const { exitCode, lines } = await run({ ...settings, KAFKA_PARTITIONS: '3' });
+    expect(exitCode).toBe(1);
+    expect(lines).toContainEqual(expect.stringMatching(/^topics: 0 created, .* without messages grown/));
+    expect(lines.at(-1)).toBe(
+      `provision failed: topics with messages have fewer partitions than KAFKA_PARTITIONS (3): ${prefix}card.commands.v1. ` +
+        'Grow them (docs/runbook.md, "Growing the number of partitions"), or set KAFKA_PARTITIONS to what they have',
     );
   });
 });
@@ -256,9 +274,9 @@ describe('a folder of passwords', () => {
   });
 
   test('is refused with everything that is wrong', () => {
-    const folder = folderWith({ payout: 'short', stranger: LONG });
-    expect(() => readPasswords(folder, ['payout'])).toThrow(
-      `Configuration: ${folder}/payout has fewer than 16 characters; ${folder} has a file stranger, and there is no such user.`,
+    const folder = folderWith({ payout: 'short', stranger: LONG, threeds: `${LONG}\r` });
+    expect(() => readPasswords(folder, ['payout', 'threeds'])).toThrow(
+      `Configuration: ${folder}/payout has fewer than 16 characters; ${folder} has a file stranger, and there is no such user; ${folder}/threeds has a carriage return (CR).`,
     );
     expect(() => readPasswords(join(directory, 'none'), [])).toThrow('the folder of passwords cannot be read');
   });

@@ -13,11 +13,21 @@ import type { Config, Provisioning } from './settings';
 /** Topics as the contracts declare them, and what each user may do with them. */
 export async function provisionKafka({ config, logger, print }: Omit<Provisioning, 'env'>): Promise<void> {
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'provision', logger });
-  print(await topics(kafka, config));
+  const { done, small } = await topics(kafka, config);
+  print(done);
   if (config.KAFKA_ACCESS === 'apply') print(await access(kafka, config));
+  if (small.length > 0) throw new Error(tooSmall(small, config));
 }
 
-async function topics(kafka: KafkaClient, config: Config): Promise<string> {
+/** Fewer partitions than `kafka.partitions` of the chart, by which replicas are scaled, would leave replicas without work. */
+function tooSmall(small: readonly string[], { KAFKA_PARTITIONS }: Config): string {
+  return (
+    `topics with messages have fewer partitions than KAFKA_PARTITIONS (${KAFKA_PARTITIONS}): ${small.join(', ')}. ` +
+    'Grow them (docs/runbook.md, "Growing the number of partitions"), or set KAFKA_PARTITIONS to what they have'
+  );
+}
+
+async function topics(kafka: KafkaClient, config: Config): Promise<{ done: string; small: string[] }> {
   const { KAFKA_REPLICATION_FACTOR: replicationFactor, KAFKA_MIN_INSYNC_REPLICAS: minInsyncReplicas } = config;
   const result = await createTopics({
     kafka,
@@ -27,10 +37,14 @@ async function topics(kafka: KafkaClient, config: Config): Promise<string> {
     ...(replicationFactor !== undefined && { replicationFactor }),
     ...(minInsyncReplicas !== undefined && { minInsyncReplicas }),
   });
-  const { created, reconfigured, small } = result;
+  const { created, reconfigured, grown, small } = result;
   const durability = `replication factor ${result.replicationFactor}, min.insync.replicas ${result.minInsyncReplicas}`;
-  const done = `topics: ${created.length} created, ${reconfigured.length} reconfigured (${durability})`;
-  return small.length === 0 ? done : `${done}; fewer partitions than KAFKA_PARTITIONS: ${small.join(', ')}`;
+  const counts = [
+    `${created.length} created`,
+    `${reconfigured.length} reconfigured`,
+    ...(grown.length > 0 ? [`${grown.length} without messages grown`] : []),
+  ];
+  return { done: `topics: ${counts.join(', ')} (${durability})`, small };
 }
 
 async function access(

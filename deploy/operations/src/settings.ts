@@ -32,14 +32,14 @@ export const settings = Type.Object({
     maximum: PARTITIONS_MAX,
     default: DEFAULT_PARTITIONS,
     description:
-      'Partitions of new topics, dead letters excepted. Existing ones grow with the [runbook](runbook.md#growing-the-number-of-partitions)',
+      'Partitions of new topics, and of those without a message so far, dead letters excepted. With fewer in one that has messages, provisioning exits 1: grow it with the [runbook](runbook.md#growing-the-number-of-partitions)',
   }),
   KAFKA_REPLICATION_FACTOR: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: REPLICAS_MAX,
       description:
-        'Replicas of new topics; unset, those of existing topics, or else 3 on three brokers or more and 1 on fewer',
+        'Replicas of new topics; unset, 3 on three brokers or more and 1 on fewer, or the most that an existing topic has',
     }),
   ),
   KAFKA_MIN_INSYNC_REPLICAS: Type.Optional(

@@ -48,7 +48,9 @@ export interface CreatedTopics {
   /** Full names. */
   created: string[];
   reconfigured: string[];
-  /** Topics with fewer partitions than requested: see {@link growTopics}. */
+  /** Topics that had fewer partitions than requested, and never a message. */
+  grown: string[];
+  /** Topics with messages and fewer partitions than requested: see {@link growTopics}. */
   small: string[];
   /** Used for new topics. */
   replicationFactor: number;
@@ -87,9 +89,10 @@ const DAY_MS = 86_400_000;
 const LEADER_POLL_MS = 50;
 
 /**
- * Creates missing topics of the contracts and corrects retention and `min.insync.replicas`. Never removes anything, not
- * even a setting that others have given to a topic, and never adds partitions ({@link growTopics} does). Concurrent
- * calls are safe.
+ * Creates missing topics of the contracts, corrects retention and `min.insync.replicas`, and adds partitions to topics
+ * that never had a message, such as those that a broker made at somebody's first look. Never removes anything, not even a
+ * setting that others have given to a topic, and never adds partitions to a topic with messages ({@link growTopics}
+ * does). Concurrent calls are safe.
  *
  * @throws kafkajs' error if the brokers cannot be reached or reject a request.
  */
@@ -112,10 +115,13 @@ export async function createTopics(
     await create(admin, missing, replicationFactor);
     const present = wanted.filter((topic) => existing.has(topic.name));
     const isSmall = (topic: WantedTopic): boolean => (existing.get(topic.name)?.partitions ?? 0) < topic.partitions;
+    const { unused, used } = await byUse(admin, present.filter(isSmall));
+    await addPartitions(admin, unused);
     return {
       created: missing.map((topic) => topic.name),
       reconfigured: await reconfigure(admin, present),
-      small: present.filter(isSmall).map((topic) => topic.name),
+      grown: unused.map((topic) => topic.name),
+      small: used.map((topic) => topic.name),
       replicationFactor,
       minInsyncReplicas,
     };
@@ -211,8 +217,10 @@ export async function growTopics(options: {
     }
     const small = present.filter((topic) => topic.partitions < partitions);
     if (small.length === 0) return [];
-    const topicPartitions = small.map((topic) => ({ topic: topic.name, count: partitions }));
-    await admin.createPartitions({ topicPartitions, timeout: TIMEOUT_MS });
+    await addPartitions(
+      admin,
+      small.map(({ name }) => ({ name, partitions })),
+    );
     return small.map((topic) => topic.name);
   });
 }
@@ -252,10 +260,13 @@ async function describe(admin: Admin, names: readonly string[]): Promise<Map<str
   );
 }
 
-/** Copies existing topics. Only the first creation counts brokers, because some may be away later. */
+/**
+ * That of the cluster, or of existing topics, if it is larger: brokers may be away. One topic with fewer replicas, such as
+ * one that a broker has made by itself, does not lower that of others.
+ */
 async function defaultReplicationFactor(admin: Admin, existing: Map<string, ExistingTopic>): Promise<number> {
   const others = [...existing.values()].map(({ replicationFactor }) => replicationFactor);
-  return others.length > 0 ? Math.max(...others) : replicationFactorOfCluster(admin);
+  return Math.max(await replicationFactorOfCluster(admin), ...others);
 }
 
 async function replicationFactorOfCluster(admin: Admin): Promise<number> {
@@ -313,6 +324,27 @@ async function create(admin: Admin, missing: readonly WantedTopic[], replication
     admin,
     missing.map((topic) => topic.name),
   );
+}
+
+/** A topic whose messages were all removed counts as used: consumers have read it, and publishers may write to it now. */
+async function byUse(
+  admin: Admin,
+  small: readonly WantedTopic[],
+): Promise<Record<'unused' | 'used', readonly WantedTopic[]>> {
+  const offsets = await Promise.all(small.map(({ name }) => admin.fetchTopicOffsets(name)));
+  const isUnused = (_topic: WantedTopic, index: number): boolean =>
+    offsets[index]?.every(({ high }) => high === '0') ?? false;
+  const unused = small.filter(isUnused);
+  return { unused, used: small.filter((topic) => !unused.includes(topic)) };
+}
+
+async function addPartitions(
+  admin: Admin,
+  topicsToGrow: readonly Pick<WantedTopic, 'name' | 'partitions'>[],
+): Promise<void> {
+  if (topicsToGrow.length === 0) return;
+  const topicPartitions = topicsToGrow.map(({ name: topic, partitions: count }) => ({ topic, count }));
+  await admin.createPartitions({ topicPartitions, timeout: TIMEOUT_MS });
 }
 
 /**

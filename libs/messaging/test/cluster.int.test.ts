@@ -3,7 +3,7 @@ import type { Admin } from 'kafkajs';
 import type { KafkaCluster } from '@gateway/testing';
 import { moveLeaders, openKafkaCluster, untilInSync } from '@gateway/testing';
 import type { KafkaClient, Publisher } from '../src';
-import { createKafka, createPublisher, createWorker, headerOf, on } from '../src';
+import { createKafka, createPublisher, createTopics, createWorker, headerOf, listTopics, on } from '../src';
 import { createAnyBroker } from '../src/any-broker';
 import { logger, newMetrics, numbered, Numbered, QUICK, until } from './support';
 
@@ -173,3 +173,15 @@ test('members stay in their group while its coordinator dies and another broker 
   expect(failures).toEqual([]);
   brokers.close();
 }, 240_000);
+
+test('a topic that a broker made with one replica does not lower the replicas of the others', async () => {
+  const prefix = 'made-by-a-broker.';
+  const topic = { topic: `${prefix}${TOPIC}`, numPartitions: 1, replicationFactor: 1 };
+  await admin.createTopics({ topics: [topic], waitForLeaders: false });
+  await until('the broker knows it', async () => (await admin.listTopics()).includes(topic.topic));
+  const made = await createTopics({ kafka, prefix, partitions: 2 });
+  expect(made).toMatchObject({ replicationFactor: 3, minInsyncReplicas: 2, grown: [topic.topic] });
+  const listed = await listTopics({ kafka, prefix });
+  const few = listed.filter(({ replicationFactor }) => replicationFactor < 3).map(({ name }) => name);
+  expect(few).toEqual([topic.topic]);
+});

@@ -36,25 +36,38 @@ async function partitionsOf(topic: string): Promise<number> {
   return known[0]?.partitions.length ?? 0;
 }
 
-const NOTHING = { created: [], reconfigured: [], small: [], replicationFactor: 1, minInsyncReplicas: 1 };
+const NOTHING = { created: [], reconfigured: [], grown: [], small: [], replicationFactor: 1, minInsyncReplicas: 1 };
 
 test('creating topics again, or concurrently, changes nothing', async () => {
   expect(await again()).toEqual(NOTHING);
   expect(await Promise.all([again(), again()])).toEqual([NOTHING, NOTHING]);
 });
 
-test('missing topics are created; topics with too few partitions are reported and left alone', async () => {
+test('missing topics are created; one without messages grows; one with messages is reported and left alone', async () => {
   const { name: events } = topics.cardEvents;
-  const { name: replies } = topics.gatewayReplies;
   const other = `${kafka.prefix}other.`;
-  const small = { topic: `${other}${replies}`, numPartitions: 2, replicationFactor: 1 };
-  await admin.createTopics({ waitForLeaders: false, topics: [small] });
-  await until('the broker knows it', async () => (await partitionsOf(small.topic)) === small.numPartitions);
+  const small = [topics.gatewayReplies.name, topics.cardCommands.name].map((name) => other + name);
+  const [unused = '', used = ''] = small;
+  await admin.createTopics({
+    waitForLeaders: false,
+    topics: small.map((topic) => ({ topic, numPartitions: 2, replicationFactor: 1 })),
+  });
+  for (const topic of small) await until('the broker knows it', async () => (await partitionsOf(topic)) === 2);
+  const producer = kafka.client().producer();
+  await producer.connect();
+  await producer.send({ topic: used, messages: [{ key: 'k', value: 'v' }] });
+  await producer.disconnect();
+  // Kept for no time, so that the topic is empty: it has had messages all the same.
+  await admin.deleteTopicRecords({
+    topic: used,
+    partitions: [0, 1].map((partition) => ({ partition, offset: '-1' })),
+  });
   const made = await createTopics({ kafka: kafka.client(), prefix: other, partitions: 3 });
-  expect(made.small).toEqual([small.topic]);
-  expect(made.reconfigured).toEqual([small.topic]);
+  expect(made).toMatchObject({ grown: [unused], small: [used] });
+  expect(made.reconfigured).toEqual([unused]);
   expect(made.created).toContain(`${other}${events}`);
-  expect([await partitionsOf(small.topic), await partitionsOf(`${other}${events}`)]).toEqual([2, 3]);
+  await until('the partitions are there', async () => (await partitionsOf(unused)) === 3);
+  expect([await partitionsOf(used), await partitionsOf(`${other}${events}`)]).toEqual([2, 3]);
 });
 
 test('all topics but dead letters grow to a number, and none shrinks', async () => {

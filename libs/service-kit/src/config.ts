@@ -1,12 +1,13 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import type { ErrorObject } from 'ajv';
+import type { ErrorObject, SchemaValidateFunction } from 'ajv';
 import Ajv from 'ajv';
 import { rangesIn } from './address-range';
 import { authorityFile, CALLED_KEYWORD, calledAddress, calledAddressRules } from './called-address';
 import { ConfigurationError } from './configuration-error';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
+import { hasPlainCredentials, MONGODB_KEYWORD, NOT_ENCODED } from './mongodb-address';
 import { unsafeNodeOptions } from './node-options';
 import type { ProductionRule } from './production';
 import { LISTENS_KEYWORD, listeningHosts } from './profile';
@@ -20,6 +21,11 @@ const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, val
 ajv.addKeyword({ keyword: CALLED_KEYWORD, schemaType: 'string' });
 for (const keyword of [SECRET_KEYWORD, OWN_KEYWORD, FOLDER_KEYWORD, LISTENS_KEYWORD])
   ajv.addKeyword({ keyword, schemaType: 'boolean' });
+const isEncoded: SchemaValidateFunction = (_keyword: boolean, uri: string) => {
+  isEncoded.errors = [{ keyword: MONGODB_KEYWORD, message: NOT_ENCODED }];
+  return !hasPlainCredentials(uri);
+};
+ajv.addKeyword({ keyword: MONGODB_KEYWORD, type: 'string', schemaType: 'boolean', validate: isEncoded });
 
 /**
  * Reads settings from environment variables: strings become what the schema says, defaults apply, an empty string
@@ -124,8 +130,9 @@ export const kafkaSettings = {
 export const mongoSettings = {
   MONGODB_URI: secretText({
     minLength: 1,
+    [MONGODB_KEYWORD]: true,
     description:
-      'URI of a replica set, with user, password and TLS: `mongodb://user:password@host/?tls=true&tlsCAFile=…`',
+      'URI of a replica set, with user, password and TLS: `mongodb://user:password@host/?tls=true&tlsCAFile=…`. In user and password, percent-encode `@ / : ? # [ ] %`',
   }),
   DATABASE_PREFIX: Type.String({
     default: '',

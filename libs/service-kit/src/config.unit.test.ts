@@ -57,7 +57,8 @@ describe('a secret', () => {
     ['from its variable', { KEY: 'abcd' }, 'abcd'],
     ['from its file, without the newline at its end', { KEY_FILE: fileWith('abcd\n') }, 'abcd'],
     ['from a file written on Windows', { KEY_FILE: fileWith('abcd\r\n') }, 'abcd'],
-    ['with other white space as it is', { KEY_FILE: fileWith(' ab\ncd \n\n') }, ' ab\ncd \n'],
+    ['with its spaces', { KEY_FILE: fileWith(' ab cd \n') }, ' ab cd '],
+    ['in any language', { KEY_FILE: fileWith('ключ…') }, 'ключ…'],
     ['from its file, if the variable is empty', { KEY: '', KEY_FILE: fileWith('efgh') }, 'efgh'],
     ['from its variable, if the name of the file is empty', { KEY: 'abcd', KEY_FILE: '' }, 'abcd'],
   ])('comes %s', (_name, env, expected) => {
@@ -71,11 +72,35 @@ describe('a secret', () => {
     );
     const empty = fileWith('\n');
     expect(problemOf(() => loadConfig(secrets, { KEY_FILE: empty }))).toBe(
-      `Configuration: KEY_FILE names an empty file, ${empty}.`,
+      `Configuration: KEY_FILE names a file, ${empty}, that is empty.`,
     );
     expect(problemOf(() => loadConfig(secrets, { KEY_FILE: fileWith('abc') }))).toBe(
       'Configuration: KEY must NOT have fewer than 4 characters.',
     );
+  });
+
+  test.each<[string, string | Buffer]>([
+    ['begins with a byte order mark (BOM); write it without', '\uFEFFabcd'],
+    ['is UTF-16; write it as UTF-8', Buffer.from('\uFEFFabcd', 'utf16le')],
+    ['is UTF-16; write it as UTF-8', Buffer.from('\uFEFFabcd', 'utf16le').swap16()],
+    ['has a NUL byte, as UTF-16 does; write it as UTF-8', Buffer.from('abcd', 'utf16le')],
+    ['has a NUL byte, as UTF-16 does; write it as UTF-8', 'abcd\0'],
+    ['is not UTF-8', Buffer.from([0x61, 0x62, 0xe4, 0x64])],
+    ['has a carriage return (CR)', 'abcd\r'],
+    ['has a carriage return (CR)', 'ab\rcd\n'],
+    ['has more than one line', 'abcd\nefgh\n'],
+    ['has more than one line', 'abcd\n\n'],
+    ['is longer than 65536 bytes', 'x'.repeat(65_537)],
+  ])('is refused from a file that %s', (fault, content) => {
+    const file = join(folder, 'made-by-people');
+    writeFileSync(file, content);
+    expect(problemOf(() => loadConfig(secrets, { KEY_FILE: file }))).toBe(
+      `Configuration: KEY_FILE names a file, ${file}, that ${fault}.`,
+    );
+  });
+
+  test('is read from no more of a file than a secret may have', () => {
+    expect(problemOf(() => loadConfig(secrets, { KEY_FILE: '/dev/zero' }))).toContain('is longer than 65536 bytes');
   });
 
   test('is the only setting that a file may hold', () => {

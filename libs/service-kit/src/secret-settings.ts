@@ -36,15 +36,17 @@ export function valueOf(env: Environment, name: string): string | undefined {
 /** The value, or why there is none. The problem never quotes a value. */
 export type ReadSecret = { value: string | undefined } | { problem: string };
 
-/** Reads a secret from `<name>` or, without the newline at its end, from the file that `<name>_FILE` names. */
+/** Reads a secret from `<name>` or from the file that `<name>_FILE` names ({@link readSecretFile}). */
 export function readSecret(env: Environment, name: string): ReadSecret {
   const value = valueOf(env, name);
   const file = valueOf(env, `${name}_FILE`);
   if (file === undefined) return { value };
   if (value !== undefined) return { problem: `${name} and ${name}_FILE are both set` };
   try {
-    const text = readSecretFile(file);
-    return text === '' ? { problem: `${name}_FILE names an empty file, ${file}` } : { value: text };
+    const read = readSecretFile(file);
+    return 'text' in read
+      ? { value: read.text }
+      : { problem: `${name}_FILE names a file, ${file}, that ${read.fault}` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return { problem: `${name}_FILE names a file that cannot be read, ${file} (${code})` };
