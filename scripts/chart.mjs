@@ -124,11 +124,11 @@ function declarationOf(name, settings, { services, topics, edges, opsPorts }) {
 }
 
 /**
- * @param {{ services: Map<string, Settings>, provisioning: Settings, checks: Record<string, Settings> }} settings `checks`: of the command lines that run by schedule
+ * @param {{ services: Map<string, Settings>, provisioning: Settings, checks: Record<string, Settings>, command: Settings }} settings `checks`: of the command lines that run by schedule; `command`: of all others
  * @param {{ contracts: Contracts, stopTimeoutMs: number }} code
  * @returns {Map<string, string>} JSON by path
  */
-export function chartFiles({ services, provisioning, checks }, { contracts, stopTimeoutMs }) {
+export function chartFiles({ services, provisioning, checks, command }, { contracts, stopTimeoutMs }) {
   const declarations = {
     comment: 'npm run docs writes this file from the code.',
     stopTimeoutSeconds: stopTimeoutMs / 1_000,
@@ -137,6 +137,7 @@ export function chartFiles({ services, provisioning, checks }, { contracts, stop
     checks: Object.fromEntries(
       Object.entries(checks).map(([name, own]) => [name, { ports: {}, ...settingNames(own) }]),
     ),
+    command: { ports: {}, settings: settingNames(command).settings },
     // Networks are Compose's own.
     edges: contracts.edges.map(({ network: _network, ...edge }) => edge),
   };

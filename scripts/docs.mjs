@@ -13,6 +13,7 @@ import { format, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { catalog } from './catalog.mjs';
 import { chartFiles } from './chart.mjs';
+import { valuesTable } from './chart-values.mjs';
 import { root } from './checkout.mjs';
 import { explain, Failure } from './failure.mjs';
 import { holders } from './gateway/secrets.mjs';
@@ -424,7 +425,12 @@ function chart() {
     doctor: load('deploy/operations/doctor/settings').settings,
     audit: load('libs/audit/settings').verifySettings,
   };
-  const settings = { services: new Map(entries), provisioning: load('deploy/operations/settings').settings, checks };
+  const settings = {
+    services: new Map(entries),
+    provisioning: load('deploy/operations/settings').settings,
+    checks,
+    command: load('deploy/operations/command-settings').commandSettings,
+  };
   const { STOP_TIMEOUT_MS } = load('libs/service-kit/service');
   return chartFiles(settings, { contracts: load('libs/contracts/index'), stopTimeoutMs: STOP_TIMEOUT_MS });
 }
@@ -455,6 +461,7 @@ const blocks = (metrics) => ({
   users: usersTable,
   alerts: alertsTable,
   objectives: objectivesTable,
+  values: valuesTable,
   metrics: () => metrics && metricsTable(metrics),
 });
 
@@ -485,8 +492,8 @@ const formatted = async (path, text) => format(text, { ...(await resolveConfig(p
 async function generatedFiles(metrics) {
   /** @type {Map<string, string>} */
   const files = new Map();
-  for (const path of globSync([join(folder, '*.md'), join(folder, 'adr', 'README.md')]))
-    files.set(path, await filled(path, blocks(metrics)));
+  const written = [join(folder, '*.md'), join(folder, 'adr', 'README.md'), join(root, 'deploy', 'helm', 'README.md')];
+  for (const path of globSync(written)) files.set(path, await filled(path, blocks(metrics)));
   const { clientCodesFile, registryFile, schemaFiles, services, topics, messages } = load('libs/contracts/index');
   const readmeOf = (/** @type {string} */ workspace) => readFileSync(join(root, workspace, 'README.md'), 'utf8');
   files.set(join(root, 'catalog-info.yaml'), catalog({ services, topics, messages, readmeOf }));

@@ -209,6 +209,10 @@ function selectorsOf(expression: string): string[] {
   );
 }
 
+/** Of an installation with client certificates, and of kube-state-metrics. promtool tries what compares them. */
+const ELSEWHERE = ['gateway_client_certificate_days_left', 'kube_job_failed'];
+const isElsewhere = (expression: string): boolean => ELSEWHERE.some((metric) => expression.includes(metric));
+
 /** Those of these expressions, and of their selectors, that have no series. */
 async function withoutSeries(expressions: readonly string[]): Promise<string[]> {
   const all = [...new Set(expressions.map(filledIn).flatMap((expression) => [expression, ...selectorsOf(expression)]))];
@@ -227,7 +231,8 @@ test.each(dashboards.map((dashboard) => [dashboard.title, dashboard] as const))(
 
 test('everything that an alert compares has series', async () => {
   const values = alerts.flatMap(({ when }) => when.flat().map(({ value }) => value));
-  expect(await withoutSeries(values)).toEqual([]);
+  expect(values.filter(isElsewhere)).toHaveLength(ELSEWHERE.length);
+  expect(await withoutSeries(values.filter((value) => !isElsewhere(value)))).toEqual([]);
 });
 
 test('everything that is recorded has series', async () => {

@@ -127,6 +127,7 @@ function logins(services) {
     'kafka/ADMIN_PASSWORD': kafkaAdmin,
     // With a newline, as most files end.
     'mongodb/ADMIN_PASSWORD': `${mongodbAdmin}\n`,
+    'grafana/ADMIN_PASSWORD': newSecret(),
     'mongodb/member.key': randomBytes(MEMBER_KEY_BYTES).toString('base64'),
     'provision/KAFKA_PASSWORD': kafkaAdmin,
     'provision/MONGODB_URI': uriOf(ADMIN, mongodbAdmin),

@@ -6,8 +6,30 @@ import { findOnPath } from './programs.mjs';
 import { installPackages } from './python-packages.mjs';
 
 const HELM = { version: 'v3.22.0', module: 'helm.sh/helm/v3', sum: 'h1:n1if5iQgHYsujPAcO5oonH/KiSNUmqmUF0iGVjSF3AU=' };
-const KEDA = { version: 'v2.21.0', module: 'github.com/kedacore/keda/v2' };
-const KEDA_SCHEMAS = ['keda.sh_scaledobjects.yaml', 'keda.sh_triggerauthentications.yaml'];
+/** CustomResourceDefinitions of what the chart makes objects for, and where they are in the module. */
+const CUSTOM = [
+  {
+    name: 'keda',
+    version: 'v2.21.0',
+    module: 'github.com/kedacore/keda/v2',
+    folder: 'config/crd/bases',
+    files: ['keda.sh_scaledobjects.yaml', 'keda.sh_triggerauthentications.yaml'],
+  },
+  {
+    name: 'gateway-api',
+    version: 'v1.4.0',
+    module: 'sigs.k8s.io/gateway-api',
+    folder: 'config/crd/standard',
+    files: ['gateway.networking.k8s.io_httproutes.yaml'],
+  },
+  {
+    name: 'prometheus-operator',
+    version: 'v0.85.0',
+    module: 'github.com/prometheus-operator/prometheus-operator',
+    folder: 'example/prometheus-operator-crd',
+    files: ['monitoring.coreos.com_servicemonitors.yaml', 'monitoring.coreos.com_prometheusrules.yaml'],
+  },
+];
 const ASK_TIMEOUT_MS = 10_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 /** It took 64 s on two cores. */
@@ -20,7 +42,7 @@ const BUILD_TIMEOUT_MS = 600_000;
  * @typedef {object} ChartTools
  * @property {string} helm its file
  * @property {string} kubernetesValidate folder for PYTHONPATH, with the module kubernetes_validate
- * @property {string} kedaSchemas folder of KEDA's CustomResourceDefinitions
+ * @property {string[]} customSchemas folders of CustomResourceDefinitions
  */
 
 /**
@@ -35,7 +57,7 @@ export async function installChartTools(context) {
       'kubernetes-validate-requirements.txt',
       context,
     ),
-    kedaSchemas: await installKedaSchemas(context),
+    customSchemas: await Promise.all(CUSTOM.map((definitions) => installDefinitions(definitions, context))),
   };
 }
 
@@ -73,17 +95,20 @@ async function installHelm({ processes, progress }) {
   return join(folder, 'helm');
 }
 
-/** @param {Context} context */
-function installKedaSchemas({ processes, progress }) {
-  return cached(`keda-schemas-${KEDA.version}`, async (folder) => {
-    const go = requireGo("KEDA's schemas");
-    const module = `${KEDA.module}@${KEDA.version}`;
-    const printed = await progress.during('KEDA: go mod download', () =>
+/**
+ * @param {(typeof CUSTOM)[number]} definitions
+ * @param {Context} context
+ */
+function installDefinitions({ name, version, module: path, folder: source, files }, { processes, progress }) {
+  return cached(`${name}-schemas-${version}`, async (folder) => {
+    const go = requireGo(`the schemas of ${name}`);
+    const module = `${path}@${version}`;
+    const printed = await progress.during(`${name}: go mod download`, () =>
       processes.ask(go, ['mod', 'download', '-json', module], DOWNLOAD_TIMEOUT_MS),
     );
     if (printed === undefined) throw new Failure(`go mod download -json ${module} has failed: try it to see why.`);
-    const { Dir: source } = JSON.parse(printed.slice(printed.indexOf('{')));
-    for (const name of KEDA_SCHEMAS) copyFileSync(join(source, 'config', 'crd', 'bases', name), join(folder, name));
+    const { Dir: sources } = JSON.parse(printed.slice(printed.indexOf('{')));
+    for (const file of files) copyFileSync(join(sources, source, file), join(folder, file));
   });
 }
 

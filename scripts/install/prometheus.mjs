@@ -8,6 +8,7 @@ import { findOnPath, isExecutable } from './programs.mjs';
 
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const PROGRAMS = /** @type {const} */ (['prometheus', 'promtool']);
+const ALERTMANAGER = /** @type {const} */ (['prometheus-alertmanager', 'amtool']);
 
 /**
  * Prometheus for tests: the one on the path, else Debian's package, which apt checks. It is unpacked into the cache of
@@ -20,8 +21,21 @@ export async function installPrometheus() {
   if (findOnPath(['apt-get']) === undefined) {
     throw new Failure('The tests of the alerts need prometheus and promtool on the path.');
   }
-  const folder = await cached('prometheus-debian', unpackPackage, requirePrograms);
+  const folder = await cached('prometheus-debian', unpack('prometheus'), requirePrograms(PROGRAMS));
   return { prometheus: fileOf(folder, 'prometheus'), promtool: fileOf(folder, 'promtool') };
+}
+
+/**
+ * Alertmanager for tests, in the same way. Debian puts its name before it.
+ * @returns {Promise<{ alertmanager: string, amtool: string }>} their files
+ */
+export async function installAlertmanager() {
+  if (findOnPath(['apt-get']) === undefined) {
+    throw new Failure('The test of the example for Alertmanager needs apt-get, which has it.');
+  }
+  const folder = await cached('alertmanager-debian', unpack('prometheus-alertmanager'), requirePrograms(ALERTMANAGER));
+  const [alertmanager, amtool] = ALERTMANAGER;
+  return { alertmanager: fileOf(folder, alertmanager), amtool: fileOf(folder, amtool) };
 }
 
 /**
@@ -30,11 +44,11 @@ export async function installPrometheus() {
  */
 const fileOf = (folder, name) => join(folder, 'usr', 'bin', name);
 
-/** @param {string} folder */
-async function unpackPackage(folder) {
+/** @param {string} name of a package of Debian */
+const unpack = (name) => async (/** @type {string} */ folder) => {
   const run = (/** @type {string} */ command, /** @type {string[]} */ args) =>
     promisify(execFile)(command, args, { cwd: folder, timeout: DOWNLOAD_TIMEOUT_MS });
-  const download = () => run('apt-get', ['--quiet', 'download', 'prometheus']);
+  const download = () => run('apt-get', ['--quiet', 'download', name]);
   try {
     await download();
   } catch (error) {
@@ -46,14 +60,11 @@ async function unpackPackage(folder) {
   const [archive = ''] = globSync('*.deb', { cwd: folder });
   await run('dpkg-deb', ['--extract', archive, '.']);
   rmSync(join(folder, archive));
-}
+};
 
-/**
- * @param {string} _name
- * @param {string} folder
- */
-function requirePrograms(_name, folder) {
-  const missing = PROGRAMS.filter((program) => !isExecutable(fileOf(folder, program)));
+/** @param {readonly string[]} programs */
+const requirePrograms = (programs) => (/** @type {string} */ _name, /** @type {string} */ folder) => {
+  const missing = programs.filter((program) => !isExecutable(fileOf(folder, program)));
   if (missing.length > 0)
     throw new Failure(`${folder} has no ${missing.join(' and no ')}: remove it to download it again.`);
-}
+};

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TObject } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import { verifySettings } from '@gateway/audit';
 import { loadConfig, mongoProductionRules } from '@gateway/service-kit';
+import { commandSettings } from '../../operations/src/command-settings';
 import { settings as doctor } from '../../operations/src/doctor/settings';
 import { productionRules as provisioningRules, settings as provisioning } from '../../operations/src/settings';
 import * as apiEdge from '../../../services/api-edge/src/config';
@@ -43,7 +45,10 @@ const SERVICES: Record<string, Declared> = {
   provisioning: { settings: provisioning, productionRules: provisioningRules },
   doctor: { settings: doctor, productionRules: [] },
   audit: { settings: verifySettings, productionRules: mongoProductionRules },
+  command: { settings: Type.Partial(commandSettings), productionRules: [] },
 };
+/** What single command lines read besides. */
+const OF_COMMANDS = ['ACCOUNT_KEYS', 'SIGNING_KEYS'];
 
 /** Set besides settings: Node's own, and what `DEMO_ACCOUNTS` of provisioning needs. */
 const NO_SETTINGS = ['NODE_EXTRA_CA_CERTS'];
@@ -129,7 +134,12 @@ function withSecrets(env: Env): Env {
 describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
   test('each process gets only settings that it has', () => {
     for (const { service, env } of processesOf(valueSet)) {
-      const known = [...readBy(service), ...NO_SETTINGS, ...(service === 'provisioning' ? OF_DEMO_ACCOUNTS : [])];
+      const known = [
+        ...readBy(service),
+        ...NO_SETTINGS,
+        ...(service === 'provisioning' ? OF_DEMO_ACCOUNTS : []),
+        ...(service === 'command' ? OF_COMMANDS.map((name) => `${name}_FILE`) : []),
+      ];
       expect([service, Object.keys(env).filter((name) => !known.includes(name))]).toEqual([service, []]);
     }
   });
@@ -161,6 +171,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
         ...declared.map(([name]) => name),
         ...(valueSet === 'certificates' ? ['mongodb.pem'] : []),
         ...(service === 'provisioning' ? ['ACCOUNT_KEYS', 'SIGNING_PUBLIC_KEY', 'IDENTITY_TOKEN'] : []),
+        ...(service === 'command' ? OF_COMMANDS : []),
       ];
       const { items = [] } = pod.volumes.find(({ name }) => name === 'secrets')?.secret ?? {};
       expect([service, items.map(({ key }) => key).filter((key) => !own.includes(key))]).toEqual([service, []]);
@@ -218,6 +229,8 @@ describe('settings', () => {
 
   test('prefixes reach every process', () => {
     for (const { service, env } of processesOf('shared-servers')) {
+      // The command lines there connect to neither server.
+      if (service === 'command') continue;
       expect(env['DATABASE_PREFIX']).toBe('staging_');
       if (service !== 'simulator') expect(env['TOPIC_PREFIX']).toBe('staging.');
     }

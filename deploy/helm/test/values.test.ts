@@ -130,6 +130,21 @@ const WRONG: [string, object, string][] = [
     "at '/services/payout/resources/limits/memory'",
   ],
   ['a schedule that is none', { checks: { doctor: { schedule: 'daily' } } }, "at '/checks/doctor/schedule'"],
+  ['a command by the name of a check', { commands: { doctor: { args: ['doctor'] } } }, "invalid propertyName 'doctor'"],
+  [
+    'a command with a name that a long release cannot have',
+    { commands: { 'hold-all-of-it': { args: ['x'] } } },
+    "invalid propertyName 'hold-all-of-it'",
+  ],
+  ['a command without words', { commands: { hold: { args: [] } } }, "at '/commands/hold/args'"],
+  ['an address that no process listens at', { network: { listenAddress: '127.0.0.1' } }, "at '/network/listenAddress'"],
+  ['routes without a Gateway', { gatewayApi: { enabled: true } }, "at '/gatewayApi/parentRefs'"],
+  [
+    'metrics without a token in production',
+    { monitoring: { serviceMonitor: { enabled: true } } },
+    "at '/monitoring/serviceMonitor/tokenSecret/name'",
+  ],
+  ['a port of DNS that is none', { networkPolicy: { dnsPorts: [0] } }, "at '/networkPolicy/dnsPorts/0'"],
   ['an unknown check', { checks: { nurse: { enabled: true } } }, "at '/checks': additional properties 'nurse'"],
   ['an unknown autoscaler', { scaling: { provider: 'vpa' } }, "at '/scaling/provider'"],
   [

@@ -1,5 +1,5 @@
-/** `page`: somebody has to act now, at night too. `ticket`: on the next working day. */
-export type Severity = 'page' | 'ticket';
+/** `page`: somebody has to act now, at night too. `ticket`: on the next working day. `none`: nobody, as it always fires. */
+export type Severity = 'page' | 'ticket' | 'none';
 
 /**
  * What an alert compares. `value` is PromQL that returns series on a healthy system too, so that a misspelt metric shows as
@@ -49,8 +49,8 @@ export interface AlertTest {
   /** When promtool looks. */
   readonly atMinute: number;
   readonly fires: Fired & { readonly series: Series };
-  /** A near miss: just below the threshold, or not for long enough. */
-  readonly silent: Series;
+  /** A near miss: just below the threshold, or not for long enough. None for what always fires. */
+  readonly silent?: Series;
   readonly more?: readonly AlertCase[];
 }
 

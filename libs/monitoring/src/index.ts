@@ -1,10 +1,12 @@
 import { alerts } from './alerts/alerts';
 import { dashboards } from './dashboards/dashboards';
 import { grafanaDashboard } from './grafana';
+import { alertmanagerFile } from './alertmanager';
 import { ruleFile, ruleTestFile } from './rules';
 import type { ScrapeTarget } from './scrape';
 import { kubernetesFile, prometheusFile } from './scrape';
 
+export { alertmanagerFile } from './alertmanager';
 export type { Alert, Comparison, Series, Severity } from './alert';
 export { expressionOf } from './alert';
 export { alerts } from './alerts/alerts';
@@ -12,7 +14,7 @@ export type { Dashboard, Panel, Query, Row, Unit } from './dashboard';
 export { dashboards } from './dashboards/dashboards';
 export { grafanaDashboard } from './grafana';
 export type { RuleFile } from './rules';
-export { ruleFile, runbookOf } from './rules';
+export { RUNBOOK_LABEL, RUNBOOK_URL, ruleFile } from './rules';
 export type { Scale } from './scale';
 export { REAL_TIME } from './scale';
 export type { ScrapeTarget } from './scrape';
@@ -31,6 +33,7 @@ export function monitoringFiles(targets: readonly ScrapeTarget[]): Map<string, u
   return new Map<string, unknown>([
     ['prometheus/prometheus.yml', prometheusFile(targets, scrape)],
     ['prometheus/kubernetes.yml', kubernetesFile(scrape)],
+    ['alertmanager/alertmanager.yml', alertmanagerFile()],
     [`prometheus/${RULES_FILE}`, ruleFile()],
     ['prometheus/gateway.test.yml', ruleTestFile(RULES_FILE)],
     ['grafana/provisioning/datasources/prometheus.yml', datasource()],

@@ -7,14 +7,17 @@ import type { RecordingRule } from './slos';
 import { sloRules } from './slos';
 
 const SECONDS_OF_A_MINUTE = 60;
-const RUNBOOK = 'docs/runbook.md';
+/** Where the runbook is differs: `external_labels` of Prometheus say, or the chart's `monitoring.runbookUrl`. */
+export const RUNBOOK_LABEL = 'runbook';
+export const RUNBOOK_URL = 'https://git.example.com/payments/payment-gateway/blob/main/docs/runbook.md';
+const RUNBOOK = `{{ $externalLabels.${RUNBOOK_LABEL} }}`;
 
 interface AlertingRule {
   readonly alert: string;
   readonly expr: string;
   readonly for: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: { readonly summary: string; readonly runbook: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
 /** A file of rules for Prometheus. */
@@ -22,8 +25,8 @@ export interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly (RecordingRule | AlertingRule)[] }[];
 }
 
-/** Where an alert's paragraph is. */
-export const runbookOf = (name: string): string => `${RUNBOOK}#${name.toLowerCase()}`;
+/** Where an alert's paragraph is. @param runbook address, or a template of it */
+const runbookOf = (name: string, runbook: string): string => `${runbook}#${name.toLowerCase()}`;
 
 /** Recording rules of the objectives, then all alerts. */
 export function ruleFile(scale: Scale = REAL_TIME): RuleFile {
@@ -41,7 +44,7 @@ function alertingRule(alert: Alert): AlertingRule {
     expr: expressionOf(alert),
     for: `${Math.round(alert.forMinutes * SECONDS_OF_A_MINUTE)}s`,
     labels: { severity: alert.severity },
-    annotations: { summary: alert.summary, runbook: runbookOf(alert.name) },
+    annotations: { summary: alert.summary, runbook_url: runbookOf(alert.name, RUNBOOK) },
   };
 }
 
@@ -55,7 +58,7 @@ export function ruleTestFile(rulesFile: string) {
       const { atMinute, fires, silent, more = [] } = alert.test;
       return [
         ruleTest(alert, { what: 'fires', atMinute, series: fires.series }, expectedAlerts(alert, fires)),
-        ruleTest(alert, { what: 'is silent', atMinute, series: silent }, []),
+        ...(silent === undefined ? [] : [ruleTest(alert, { what: 'is silent', atMinute, series: silent }, [])]),
         ...more.map((one) => ruleTest(alert, one, one.fires ? expectedAlerts(alert, one.fires) : [])),
       ];
     }),
@@ -66,6 +69,7 @@ function ruleTest({ name, severity }: Alert, { what, atMinute, series }: AlertCa
   return {
     name: `${name} (${severity}) ${what}`,
     interval: '1m',
+    external_labels: { [RUNBOOK_LABEL]: RUNBOOK_URL },
     input_series: Object.entries(series).map(([selector, values]) => ({ series: selector, values })),
     alert_rule_test: [{ eval_time: `${atMinute}m`, alertname: name, exp_alerts: expected }],
   };
@@ -74,7 +78,7 @@ function ruleTest({ name, severity }: Alert, { what, atMinute, series }: AlertCa
 function expectedAlerts({ name, severity, summary }: Alert, { labels, severities = [severity] }: Fired): object[] {
   const exp_annotations = {
     summary: summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_template, label: string) => labels[label] ?? ''),
-    runbook: runbookOf(name),
+    runbook_url: runbookOf(name, RUNBOOK_URL),
   };
   return severities.map((one) => ({ exp_labels: { ...labels, severity: one }, exp_annotations }));
 }

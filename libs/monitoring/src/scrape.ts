@@ -1,3 +1,5 @@
+import { RUNBOOK_LABEL, RUNBOOK_URL } from './rules';
+
 /** The internal port of a service. */
 export interface ScrapeTarget {
   readonly service: string;
@@ -10,7 +12,15 @@ export interface ScrapeOptions {
   readonly tokenFile: string;
 }
 
-const GLOBAL = { scrape_interval: '15s', scrape_timeout: '10s', evaluation_interval: '15s' };
+const GLOBAL = {
+  scrape_interval: '15s',
+  scrape_timeout: '10s',
+  evaluation_interval: '15s',
+  // Where alerts find their paragraphs: write the address of your copy.
+  external_labels: { [RUNBOOK_LABEL]: RUNBOOK_URL },
+};
+/** The name and port of Alertmanager under Compose. */
+const ALERTMANAGER = 'alertmanager:9093';
 
 /** What all ways to find replicas share. All metrics have the label `service` by themselves. */
 const job = (tokenFile: string) => ({
@@ -62,6 +72,7 @@ export function prometheusFile(targets: readonly ScrapeTarget[], { rulesFile, to
   return {
     global: GLOBAL,
     rule_files: [rulesFile],
+    alerting: { alertmanagers: [{ static_configs: [{ targets: [ALERTMANAGER] }] }] },
     scrape_configs: [
       {
         ...job(tokenFile),

@@ -23,7 +23,7 @@ import type {
   RepeatOptions,
   Tracer,
 } from '@gateway/service-kit';
-import { createMetrics, repeat } from '@gateway/service-kit';
+import { createMetrics, mongoCertificateOf, repeat, showClientCertificates } from '@gateway/service-kit';
 import { openServiceTracing } from './tracing';
 
 /** What a process, or a test, hands to a service. */
@@ -105,6 +105,7 @@ export async function openFrame<Config extends CommonConfig>(
   const connection = kafkaConnection(config);
   const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, TOPIC_PREFIX: topicPrefix } = config;
   const metrics = deps.metrics ?? createMetrics(name, { processFigures: true });
+  showClientCertificates({ kafka: config.KAFKA_CERT_FILE, mongodb: mongoCertificateOf(uri) }, metrics);
   const tracing = await openServiceTracing(name, { config, metrics, logger });
   const { tracer } = tracing;
   onStop(() => tracing.stop());

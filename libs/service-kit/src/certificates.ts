@@ -1,7 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { Type } from '@sinclair/typebox';
 import { Gauge } from 'prom-client';
+import { expiryOf } from './certificate-expiry';
 import { ConfigurationError } from './configuration-error';
 import type { ReloadedFiles, ReloadedFilesOptions } from './reloaded-files';
 import { openReloadedFiles } from './reloaded-files';
@@ -58,7 +58,7 @@ export function openCertificate(
     help: 'Days until the certificate of the public port expires; negative once it has',
     registers: [deps.metrics],
     collect() {
-      this.set((expiryOf(certificate.current) - Date.now()) / DAY_MS);
+      this.set((expiryOf(certificate.current.cert) - Date.now()) / DAY_MS);
     },
   });
   return certificate;
@@ -69,11 +69,6 @@ function parseCertificate([cert, key]: readonly Buffer[]): Certificate {
   const certificate = { cert, key };
   // Throws if one of them is no PEM, or the key belongs to another certificate.
   createSecureContext(secureContextOf(certificate));
-  expiryOf(certificate);
+  expiryOf(cert);
   return certificate;
-}
-
-/** Epoch ms. The chain begins with the server's own certificate. */
-function expiryOf({ cert }: Certificate): number {
-  return Date.parse(new X509Certificate(cert).validTo);
 }

@@ -126,7 +126,9 @@ function valueIn(config: object, name: string): string | undefined {
 function publishedIn(folder: string | undefined): string[] {
   if (folder === undefined) return [];
   try {
-    return [...readSecretFolder(folder)].flatMap(([file, read]) => ('text' in read && isPublished(read.text) ? [file] : []));
+    return [...readSecretFolder(folder)].flatMap(([file, read]) =>
+      'text' in read && isPublished(read.text) ? [file] : [],
+    );
   } catch {
     return [];
   }

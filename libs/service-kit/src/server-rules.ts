@@ -35,6 +35,11 @@ const mongoIsEncrypted: ProductionRule<MongoConfig> = ({ MONGODB_URI }) => {
     : 'MONGODB_URI asks for TLS without checking certificates.';
 };
 
+/** The file with the certificate that an address of MongoDB names for this process; undefined if it names none. */
+export function mongoCertificateOf(uri: string): string | undefined {
+  return partsOf(uri).options.get('tlscertificatekeyfile');
+}
+
 /** For everything that uses Kafka. */
 export const kafkaProductionRules: readonly ProductionRule<KafkaConfig>[] = [kafkaKnowsUs, kafkaIsEncrypted];
 /** For everything that uses MongoDB. */

@@ -84,7 +84,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{/* Names of the secrets that the Secret of a service, or of provisioning, has, as JSON: (list $ declaration values) */}}
 {{- define "gateway.secrets" -}}
 {{- $root := index . 0 -}}
-{{- $names := list -}}
+{{- $names := (index . 2).secrets | default list -}}
 {{- if eq ((index . 2).settings.DEMO_ACCOUNTS | default "no") "yes" }}{{ $names = list "ACCOUNT_KEYS" "SIGNING_PUBLIC_KEY" "IDENTITY_TOKEN" }}{{ end }}
 {{- range (index . 1).secrets }}
 {{- if or .required (eq .name "IDENTITY_TOKEN") (has .name $root.Values.optionalSecrets) (and (eq .name "KAFKA_PASSWORD") (eq $root.Values.kafka.authentication "scram")) }}
@@ -107,10 +107,10 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- range include "gateway.secrets" (list $root $service $values) | fromJsonArray }}
 {{- $items = append $items (dict "key" . "path" .) }}
 {{- end }}
-{{- if $root.Values.mongodb.clientCertificates }}
+{{- if and $root.Values.mongodb.clientCertificates (has "DATABASE_PREFIX" $service.settings) }}
 {{- $items = append $items (dict "key" "mongodb.pem" "path" "mongodb.pem") }}
 {{- end }}
-{{- $files = append $files (dict "name" "secrets" "path" "/run/secrets/gateway" "source" (dict "secret" (dict "secretName" ($values.secretName | default $name) "items" $items "defaultMode" 288))) }}
+{{- $files = append $files (dict "name" "secrets" "path" "/run/secrets/gateway" "source" (dict "secret" (dict "secretName" (include "gateway.secretName" (list $root $values.secretName $name)) "items" $items "defaultMode" 288))) }}
 {{- $files = append $files (dict "name" "callers" "path" "/etc/gateway/callers" "source" (dict "configMap" (dict "name" (include "gateway.fullname" (list $root (ternary "provisioning" "callers" (eq $name "provisioning"))))))) }}
 
 {{- range $server, $secret := dict "kafka" $values.kafkaPasswordsSecretName "mongodb" $values.mongodbPasswordsSecretName }}
@@ -122,12 +122,12 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $files = append $files (dict "name" "tls" "path" "/etc/gateway/tls" "source" (dict "secret" (dict "secretName" . "defaultMode" 288))) }}
 {{- end }}
 {{- if and $onKafka (eq $root.Values.kafka.authentication "certificate") }}
-{{- $files = append $files (dict "name" "kafka-certificate" "path" "/etc/gateway/kafka-certificate" "source" (dict "secret" (dict "secretName" ($values.kafkaCertificateSecretName | default (printf "%s-kafka" $name)) "defaultMode" 288))) }}
+{{- $files = append $files (dict "name" "kafka-certificate" "path" "/etc/gateway/kafka-certificate" "source" (dict "secret" (dict "secretName" (include "gateway.secretName" (list $root $values.kafkaCertificateSecretName (printf "%s-kafka" $name))) "defaultMode" 288))) }}
 {{- end }}
 {{- if and $onKafka $root.Values.kafka.ca.secretName }}
 {{- $files = append $files (include "gateway.authority" (list "kafka-ca" $root.Values.kafka.ca) | fromJson) }}
 {{- end }}
-{{- if $root.Values.mongodb.ca.secretName }}
+{{- if and $root.Values.mongodb.ca.secretName (has "DATABASE_PREFIX" $service.settings) }}
 {{- $files = append $files (include "gateway.authority" (list "mongodb-ca" $root.Values.mongodb.ca) | fromJson) }}
 {{- end }}
 {{- if $root.Values.extraCa.secretName }}
@@ -153,9 +153,11 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 
 {{- define "gateway.podSecurity" -}}
 runAsNonRoot: true
+{{- if .Values.pod.setIds }}
 runAsUser: 1000
 runAsGroup: 1000
 fsGroup: 1000
+{{- end }}
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
@@ -183,6 +185,33 @@ nodeSelector: {{ toYaml . | nindent 2 }}
 {{- with .Values.pod.tolerations }}
 tolerations: {{ toYaml . | nindent 2 }}
 {{- end }}
+{{- with .Values.pod.affinity }}
+affinity: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.pod.dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .Values.pod.dnsConfig }}
+dnsConfig: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.pod.hostAliases }}
+hostAliases: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Families of a Service's addresses */}}
+{{- define "gateway.ipFamilies" -}}
+{{- with .Values.network.ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .Values.network.ipFamilies }}
+ipFamilies: {{ toJson . }}
+{{- end }}
+{{- end }}
+
+{{/* Name of a Secret: (list $ given default) */}}
+{{- define "gateway.secretName" -}}
+{{- index . 1 | default (print (index . 0).Values.secretPrefix (index . 2)) -}}
 {{- end }}
 
 {{/* Replicas are left to an autoscaler: (list $ "payout"). Empty if not */}}
@@ -274,7 +303,11 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- $name := index . 1 -}}
 {{- $ours := append (include "gateway.services" $root | fromJson | keys) "operations" -}}
 {{- $ingress := list -}}
-{{- $egress := list (dict "to" $root.Values.networkPolicy.dns "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
+{{- $dnsPorts := list -}}
+{{- range $root.Values.networkPolicy.dnsPorts }}
+{{- $dnsPorts = concat $dnsPorts (list (dict "port" (int .) "protocol" "UDP") (dict "port" (int .) "protocol" "TCP")) -}}
+{{- end }}
+{{- $egress := list (dict "to" $root.Values.networkPolicy.dns "ports" $dnsPorts) -}}
 {{- range $edge := ($root.Files.Get "files/services.json" | fromJson).edges }}
 {{- if include "gateway.applies" (list $root $edge $name) | trim }}
 {{- if eq $edge.to $name }}
@@ -300,7 +333,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 {{- end }}
-{{- range index . 2 }}
+{{- range concat $root.Values.networkPolicy.egress (index . 2) }}
 {{- $ports := list }}
 {{- range .ports }}{{ $ports = append $ports (dict "port" (int .) "protocol" "TCP") }}{{ end }}
 {{- $egress = append $egress (dict "to" .to "ports" $ports) }}
@@ -343,11 +376,11 @@ scaleDown:
 {{- $files := include "gateway.files" (list $root $name $declaration $values) | fromJsonArray -}}
 metadata:
   labels:
-    {{- with $root.Values.pod.labels }}
+    {{- with (kindIs "invalid" $root.Values.jobPod.labels | ternary $root.Values.pod $root.Values.jobPod).labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
     {{- include "gateway.labels" (list $root "operations") | nindent 4 }}
-  {{- with $root.Values.pod.annotations }}
+  {{- with (kindIs "invalid" $root.Values.jobPod.annotations | ternary $root.Values.pod $root.Values.jobPod).annotations }}
   annotations: {{ toYaml . | nindent 4 }}
   {{- end }}
 spec:
@@ -380,6 +413,9 @@ spec:
         {{- range $files }}
         - { name: {{ .name }}, mountPath: {{ .path }}, readOnly: true }
         {{- end }}
+        {{- with $root.Values.pod.volumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: tmp
       emptyDir: { sizeLimit: 64Mi }
@@ -387,4 +423,32 @@ spec:
     - name: {{ .name }}
       {{- toYaml .source | nindent 6 }}
     {{- end }}
+    {{- with $root.Values.pod.volumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end }}
+
+{{/* Public pages, as JSON: each with its service, host and path. Of the simulator, the issuer's page alone: its other routes
+   check no credentials. `list $ "ingress.enabled"`: the value that makes the objects. */}}
+{{- define "gateway.pages" -}}
+{{- $root := index . 0 -}}
+{{- $services := include "gateway.services" $root | fromJson }}
+{{- if eq (urlParse $root.Values.publicUrls.apiEdge).hostname (urlParse $root.Values.publicUrls.threeds).hostname }}
+{{- fail (printf "publicUrls: apiEdge and threeds have the same host, %s, and would share every path. Give each its own name, or set %s to false." (urlParse $root.Values.publicUrls.threeds).hostname (index . 1)) }}
+{{- end }}
+{{- $pages := list -}}
+{{- range list
+  (dict "name" "api-edge" "url" $root.Values.publicUrls.apiEdge "secret" $root.Values.ingress.tlsSecretNames.apiEdge "path" "/")
+  (dict "name" "threeds" "url" $root.Values.publicUrls.threeds "secret" $root.Values.ingress.tlsSecretNames.threeds "path" "/")
+  (dict "name" "simulator" "url" $root.Values.publicUrls.simulator "secret" $root.Values.ingress.tlsSecretNames.simulator "path" "/acs/v2/challenge") }}
+{{- if and .url (hasKey $services .name) }}
+{{- $host := (urlParse .url).hostname }}
+{{- /* Kubernetes would refuse it only when other objects of the release exist. */}}
+{{- if or (regexMatch "^[0-9.]+$" $host) (not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" $host)) }}
+{{- fail (printf "publicUrls: %s is no host that an Ingress can have. Take a name in lower case, or set %s to false." $host (index $ 1)) }}
+{{- end }}
+{{- $pages = append $pages (set . "host" $host) }}
+{{- end }}
+{{- end }}
+{{- toJson $pages -}}
 {{- end }}

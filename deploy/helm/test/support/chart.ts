@@ -11,7 +11,7 @@ export const RELEASE = 'gateway';
 export const NAMESPACE = 'payments';
 
 /** The oldest that Chart.yaml allows, and the newest that the validator knows. */
-export const KUBERNETES_VERSIONS = ['1.34', '1.37'] as const;
+export const KUBERNETES_VERSIONS = ['1.30', '1.37'] as const;
 
 const VALUE_SETS_FOLDER = join(CHART, 'ci');
 /** Names of the files in `ci`, without ending. */
@@ -46,12 +46,12 @@ function objectsIn({ code, stdout, stderr }: Ended): KubernetesObject[] {
 interface Tools {
   helm: string;
   kubernetesValidate: string;
-  kedaSchemas: string;
+  customSchemas: string[];
 }
 
 export interface Chart {
-  /** Folder of KEDA's CustomResourceDefinitions. */
-  readonly kedaSchemas: string;
+  /** Folders of CustomResourceDefinitions, each in a file `<group>_<plural>.yaml`. */
+  readonly customSchemas: readonly string[];
   lint(valueSet: string): Promise<Ended>;
   /** `values`: over those of the set. */
   template(valueSet: string, values?: object, release?: string): Promise<Ended>;
@@ -104,7 +104,7 @@ export async function openChart(): Promise<Chart> {
     run(tools.helm, templateArgs(valueSet, values, release));
 
   return {
-    kedaSchemas: tools.kedaSchemas,
+    customSchemas: tools.customSchemas,
     lint: (valueSet) =>
       run(tools.helm, ['lint', '--strict', CHART, '--kube-version', KUBERNETES, ...valuesOf(valueSet)]),
     template,

@@ -58,6 +58,9 @@ export interface PodSpec {
   securityContext: Record<string, unknown>;
   topologySpreadConstraints?: { topologyKey: string; whenUnsatisfiable: string; labelSelector: Selector }[];
   tolerations?: unknown[];
+  affinity?: unknown;
+  dnsConfig?: unknown;
+  hostAliases?: unknown[];
   containers: [Container];
   volumes: Volume[];
 }
@@ -73,7 +76,7 @@ export interface Workload extends KubernetesObject {
 }
 
 export interface CronJob extends KubernetesObject {
-  spec: { schedule: string; concurrencyPolicy: string; jobTemplate: Pick<Workload, 'spec'> };
+  spec: { schedule: string; suspend?: boolean; concurrencyPolicy: string; jobTemplate: Pick<Workload, 'spec'> };
 }
 
 export interface ConfigMap extends KubernetesObject {
@@ -85,6 +88,8 @@ export interface Service extends KubernetesObject {
     type: string;
     clusterIP?: 'None';
     publishNotReadyAddresses?: boolean;
+    ipFamilyPolicy?: string;
+    ipFamilies?: string[];
     selector: Labels;
     ports: { name: string; port: number; targetPort: string }[];
   };
@@ -154,7 +159,26 @@ export interface Autoscaler extends KubernetesObject {
   };
 }
 
+export interface HttpRoute extends KubernetesObject {
+  spec: {
+    parentRefs: unknown[];
+    hostnames: string[];
+    rules: { matches: { path: { value: string } }[]; backendRefs: { name: string; port: number }[] }[];
+  };
+}
+
+export interface ServiceMonitor extends KubernetesObject {
+  spec: { selector: Selector; endpoints: { port: string; relabelings: Record<string, unknown>[] }[] };
+}
+
+export interface PrometheusRule extends KubernetesObject {
+  spec: { groups: unknown[] };
+}
+
 interface Kinds {
+  HTTPRoute: HttpRoute;
+  ServiceMonitor: ServiceMonitor;
+  PrometheusRule: PrometheusRule;
   Deployment: Workload;
   Job: Workload;
   CronJob: CronJob;

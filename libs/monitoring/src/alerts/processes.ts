@@ -246,6 +246,22 @@ export const processAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'ClientCertificateExpires',
+    severity: 'ticket',
+    when: [[below('min by (service, server) (gateway_client_certificate_days_left)', 14)]],
+    forMinutes: 5,
+    summary:
+      'The certificate with which {{ $labels.service }} is known to {{ $labels.server }} expires within two weeks.',
+    test: {
+      atMinute: 10,
+      fires: {
+        series: { 'gateway_client_certificate_days_left{service="payout",instance="a",server="kafka"}': steady(13.5) },
+        labels: { service: 'payout', server: 'kafka' },
+      },
+      silent: { 'gateway_client_certificate_days_left{service="payout",instance="a",server="kafka"}': steady(14.5) },
+    },
+  },
+  {
     name: 'CallersRefused',
     severity: 'ticket',
     when: [[above('sum by (service, reason) (increase(gateway_internal_requests_refused_total[15m]))', 0)]],
