@@ -12,10 +12,11 @@ import {
   services,
   TEST_CARDS,
   topics,
+  usersOf,
 } from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
 import { createPublisher, createTopics, createWorker, deadLetterTopicOf, on, topicOf } from '@gateway/messaging';
-import { connectMongo } from '@gateway/mongo';
+import { connectMongo, watchLogin } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
 import type { SecuredServers, Space } from '@gateway/testing';
 import {
@@ -35,6 +36,7 @@ import type { TopicUse } from '../libs/messaging/src/topic-use';
 import { writtenTopics } from '../libs/messaging/src/topic-use';
 import { runMongoCli } from '../libs/mongo/src/cli';
 import { runDoctor } from '../deploy/operations/src/doctor/doctor';
+import { startForwarder } from './support/forwarder';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import { build, runScript } from './support/processes';
@@ -46,6 +48,7 @@ import { cardRequest, checkOf, clientOf, CREDENTIALS, recordsOf, startSystem } f
 const all = Object.values<ServiceDeclaration>(services);
 const onKafka = all.filter(({ consumes, produces }) => consumes.length + produces.length > 0);
 const databaseUsers = [...all, ...Object.values(commandLines)].map(({ name }) => name);
+const [, SECOND] = usersOf(services.payout);
 const analyst = outsideReaders.analytics;
 const everyTopic = Object.keys(topics) as TopicName[];
 const PAYOUT = services.payout.name;
@@ -588,6 +591,68 @@ describe('MongoDB refuses', () => {
     await expect(attempt(uriOf(PAYOUT).replace(`${PAYOUT}:`, `${PAYOUT}:x`))).rejects.toThrow('Authentication failed');
     await expect(attempt(uriOf(PAYOUT).replace(/&tls=.*/, ''))).rejects.toThrow();
   });
+});
+
+describe('MongoDB refuses a login while a process runs, which', () => {
+  const PASSWORD = 'a password of the second user';
+  const AT_ONCE = 20;
+  const ORDERS = Array.from({ length: AT_ONCE }, (_, index) => index);
+
+  /** A connection as the second user of payout, whose sockets the test can end. */
+  async function open() {
+    await mongo(['user', SECOND], PASSWORD);
+    const { port, hostname, searchParams } = new URL(servers.mongoUri);
+    const forwarder = await startForwarder(Number(port));
+    const options = new URLSearchParams({ ...Object.fromEntries(searchParams), directConnection: 'true' });
+    options.delete('replicaSet');
+    const user = `${databaseOf(SECOND)}:${encodeURIComponent(PASSWORD)}`;
+    const connection = await connectMongo({
+      uri: `mongodb://${user}@${hostname}:${forwarder.port}/?${options.toString()}`,
+      database: databaseOf(services.payout.database),
+    });
+    const failures: Error[] = [];
+    const watch = watchLogin({
+      login: connection.login,
+      logger: silentLogger,
+      onFatal: (error) => void failures.push(error),
+    });
+    watch.start();
+    const find = () => connection.collection('payouts').findOne({ _id: 'nobody' as never });
+    const close = async (): Promise<void> => {
+      await watch.stop();
+      await connection.close();
+      await forwarder.close();
+    };
+    return { connection, forwarder, failures, find, close };
+  }
+
+  test('goes on with the connections that it has, says so, and takes up new ones when it may', async () => {
+    const { connection, failures, find, close } = await open();
+    expect(await find()).toBeNull();
+    await mongo(['user', SECOND], `${PASSWORD}, changed`);
+    for (let round = 0; round < 3; round += 1) {
+      expect(await Promise.all(ORDERS.map(find))).toEqual(ORDERS.map(() => null));
+    }
+    expect([connection.login.accepted(), connection.healthy()]).toEqual([false, true]);
+    await mongo(['user', SECOND], PASSWORD);
+    await until('new connections are accepted', () => connection.login.accepted(), 15_000);
+    await Promise.all(ORDERS.map(find));
+    expect(failures).toEqual([]);
+    await close();
+  }, 60_000);
+
+  test('ends when none is left', async () => {
+    const { connection, forwarder, failures, find, close } = await open();
+    expect(await find()).toBeNull();
+    await mongo(['user', SECOND], `${PASSWORD}, changed`);
+    forwarder.reset();
+    await expect(find()).rejects.toThrow(/Authentication failed|interrupted|closed|ECONNRESET/);
+    await until('the process is to end', () => failures.length > 0, 30_000);
+    await expect(find()).rejects.toThrow('Authentication failed');
+    expect(connection.login.accepted()).toBe(false);
+    expect(failures).toEqual([new Error('MongoDB has refused the login for 10 s, and no connection is left')]);
+    await close();
+  }, 60_000);
 });
 
 test('merchant changes accounts as a user of its own', async () => {

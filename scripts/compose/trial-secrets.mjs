@@ -108,7 +108,8 @@ function identities() {
 }
 
 /**
- * A password for each user at Kafka, and another one at MongoDB.
+ * A password for the first user of each service and command line at Kafka, and another one at MongoDB. A rotation makes
+ * the second users (docs/rotation.md).
  * @param {readonly string[]} services
  */
 function logins(services) {
@@ -120,6 +121,7 @@ function logins(services) {
   const mongodbUsers = load('mongo/dist/roles')
     .neededRoles('')
     .map((/** @type {{ name: string }} */ { name }) => name);
+  const second = new Set(services.map((name) => load('contracts/dist/index').usersOf({ name })[1]));
   const folderOf = (/** @type {string} */ user) => (services.includes(user) ? user : `operations/${user}`);
   const [kafkaAdmin, mongodbAdmin] = [newSecret(), newSecret()];
   /** @type {Record<string, string>} */
@@ -132,7 +134,7 @@ function logins(services) {
     'provision/KAFKA_PASSWORD': kafkaAdmin,
     'provision/MONGODB_URI': uriOf(ADMIN, mongodbAdmin),
   };
-  for (const user of new Set(kafkaUsers)) {
+  for (const user of new Set(kafkaUsers.filter((name) => !second.has(name)))) {
     const password = newSecret();
     files[`provision/kafka-passwords/${user}`] = password;
     files[`${folderOf(user)}/KAFKA_PASSWORD`] = password;

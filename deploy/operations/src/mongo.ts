@@ -77,12 +77,18 @@ async function leftLonger(
 
 async function access({ MONGODB_URI: uri, DATABASE_PREFIX: prefix, MONGODB_PASSWORDS_DIR }: Config): Promise<string> {
   const roles = neededRoles(prefix);
-  const users = roles.map(({ name }) => name.slice(prefix.length));
+  const roleOf = new Map(
+    roles.flatMap(({ name: role, users }) => users.map((user) => [user.slice(prefix.length), role] as const)),
+  );
   const passwords =
-    MONGODB_PASSWORDS_DIR === undefined ? new Map<string, string>() : readPasswords(MONGODB_PASSWORDS_DIR, users);
+    MONGODB_PASSWORDS_DIR === undefined
+      ? new Map<string, string>()
+      : readPasswords(MONGODB_PASSWORDS_DIR, [...roleOf.keys()]);
   await asAdministrator(uri, async (admin) => {
     for (const role of roles) await applyRole(admin, role);
-    for (const [user, password] of passwords) await applyUser(admin, prefix + user, password);
+    for (const [user, password] of passwords) {
+      await applyUser(admin, { user: prefix + user, role: roleOf.get(user) ?? '' }, password);
+    }
   });
   return `MongoDB access: ${roles.length} roles, ${passwords.size} users`;
 }

@@ -11,7 +11,7 @@ export type SharedCollections = Readonly<Record<string, Readonly<Record<string, 
  * from here, and `npm run kafka -- acls` and `npm run mongo -- roles` derive what its users may do.
  */
 export interface ServiceDeclaration {
-  /** Also its user, its Kafka client, its consumer group, and the `source` of its messages. */
+  /** Also its first user ({@link usersOf}), its Kafka client, its consumer group, and the `source` of its messages. */
   readonly name: string;
   /** Its own database, without prefix. */
   readonly database: string;
@@ -166,3 +166,11 @@ export const services = {
   },
   simulator: { name: 'simulator', database: 'simulator', consumes: [], produces: [], shares: {} },
 } as const satisfies Record<string, ServiceDeclaration>;
+
+/**
+ * The users of a service at Kafka and at MongoDB, with the same rights. All replicas run as one of them, so that the
+ * password of the other one can change without a login that is refused (ADR 0085).
+ */
+export function usersOf({ name }: Pick<ServiceDeclaration, 'name'>): readonly [string, string] {
+  return [name, `${name}-b`];
+}

@@ -1,7 +1,7 @@
 import type { AclEntry, Admin } from 'kafkajs';
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
 import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
-import { outsideReaders, services, topics } from '@gateway/contracts';
+import { outsideReaders, services, topics, usersOf } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 import { DEAD_LETTER_GROUPS } from './dead-letters';
 import { deadLettersOf, writtenTopics } from './topic-use';
@@ -19,7 +19,7 @@ export interface Access {
 }
 
 /**
- * Everything that the gateway's users need: a user for each service, `dlq`, `kafka` and `doctor` for the command lines,
+ * Everything that the gateway's users need: two users for each service, `dlq`, `kafka` and `doctor` for the command lines,
  * `keda` for the autoscaler of a Kubernetes cluster, `analytics` for who reads events from outside.
  */
 export function neededAccess(prefix?: string): Access[] {
@@ -31,8 +31,12 @@ export function neededAccess(prefix?: string): Access[] {
 }
 
 function serviceAccess(prefix: string | undefined, service: ServiceDeclaration): Access[] {
-  const { name: user, consumes, reads = [], watches } = service;
-  const group = topicName(prefix, user);
+  return usersOf(service).flatMap((user) => accessAs(user, prefix, service));
+}
+
+function accessAs(user: string, prefix: string | undefined, service: ServiceDeclaration): Access[] {
+  const { name, consumes, reads = [], watches } = service;
+  const group = topicName(prefix, name);
   const watched = watches === undefined ? [] : [watches];
   const topicsOf = (names: readonly TopicName[]): string[] => names.map((topic) => topicOf(prefix, topic));
   const on = (resource: Access['resource'], operation: Operation, names: readonly string[]): Access[] =>

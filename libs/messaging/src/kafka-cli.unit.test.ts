@@ -1,4 +1,4 @@
-import { services } from '@gateway/contracts';
+import { services, usersOf } from '@gateway/contracts';
 import { neededAccess } from './acls';
 import { parseArguments, runKafkaCli } from './kafka-cli';
 
@@ -62,7 +62,17 @@ test.each([
   ['dead-letter.replays.v1', ['dlq']],
 ])('%s is written by %j alone', (name, writers) => {
   const mayWrite = neededAccess().filter((access) => access.operation === 'write' && access.name === name);
-  expect(mayWrite.map(({ user }) => user)).toEqual(writers);
+  expect(mayWrite.map(({ user }) => user)).toEqual(
+    writers.flatMap((name) => (name === 'dlq' ? [name] : usersOf({ name }))),
+  );
+});
+
+test('both users of a service may do the same', () => {
+  for (const { name } of Object.values(services)) {
+    const rightsOf = (one: string) =>
+      neededAccess('live.').flatMap(({ user, ...right }) => (user === one ? [right] : []));
+    expect(rightsOf(`${name}-b`)).toEqual(rightsOf(name));
+  }
 });
 
 test('no service may read or write all topics, and none may change them', () => {

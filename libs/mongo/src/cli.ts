@@ -15,7 +15,7 @@ import { applyRole, applyUser, asAdministrator, LEAST_PASSWORD_LENGTH, neededRol
 
 const USAGE = `usage: npm run mongo -- roles              what each service and command line may do
        npm run mongo -- roles --apply      creates these roles, or corrects them
-       npm run mongo -- user NAME          creates the user of a role, with the password that comes on standard input
+       npm run mongo -- user NAME          creates a user of a role, with the password that comes on standard input
                                            (at least ${LEAST_PASSWORD_LENGTH} characters), or changes the password
 Roles and users are in the database admin. MONGODB_URI must name a user who may create users and roles.
 Uses the settings of the last npm start, or MONGODB_URI and DATABASE_PREFIX.`;
@@ -52,8 +52,8 @@ export async function runMongoCli(
     const { NODE_ENV, MONGODB_URI: uri, DATABASE_PREFIX: prefix } = loadConfig(mongoSchema, env, mongoProductionRules);
     const roles = neededRoles(prefix);
     if (command.name === 'user') {
-      const role = roleNamed(roles, prefix + command.user);
-      await setUser(uri, role, passwordIn(await readInput(), NODE_ENV === 'production'), print);
+      const user = userNamed(roles, prefix + command.user);
+      await setUser(uri, user, passwordIn(await readInput(), NODE_ENV === 'production'), print);
     } else if (command.apply) await apply(uri, roles, print);
     else roles.forEach((role) => printRole(role, print));
     return 0;
@@ -69,10 +69,15 @@ function printRole({ name, privileges }: Role, print: Print): void {
   }
 }
 
-function roleNamed(roles: readonly Role[], name: string): Role {
-  const role = roles.find((one) => one.name === name);
-  if (role !== undefined) return role;
-  throw new Error(`there is no role ${name}; there are ${roles.map((one) => one.name).join(', ')}`);
+interface User {
+  user: string;
+  role: Role;
+}
+
+function userNamed(roles: readonly Role[], user: string): User {
+  const role = roles.find(({ users }) => users.includes(user));
+  if (role !== undefined) return { user, role };
+  throw new Error(`there is no user ${user}; there are ${roles.flatMap(({ users }) => users).join(', ')}`);
 }
 
 async function apply(uri: string, roles: readonly Role[], print: Print): Promise<void> {
@@ -90,10 +95,10 @@ function passwordIn(input: string, mustBeOwn: boolean): string {
   return password;
 }
 
-async function setUser(uri: string, role: Role, password: string, print: Print): Promise<void> {
+async function setUser(uri: string, { user, role }: User, password: string, print: Print): Promise<void> {
   await asAdministrator(uri, async (admin) => {
     await applyRole(admin, role);
-    print(`${role.name}\t${await applyUser(admin, role.name, password)}`);
+    print(`${user}\t${await applyUser(admin, { user, role: role.name }, password)}`);
   });
 }
 

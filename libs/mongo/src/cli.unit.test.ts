@@ -52,6 +52,12 @@ test('a service has all of its own database and only named collections of shared
   }
 });
 
+test('a service has two users, and a command line one', () => {
+  const usersOfRole = (name: string) => neededRoles('live-').find((role) => role.name === `live-${name}`)?.users;
+  expect(usersOfRole('payout')).toEqual(['live-payout', 'live-payout-b']);
+  expect(usersOfRole('vault')).toEqual(['live-vault']);
+});
+
 test('only one user may make the index that removes audit entries, and nobody may remove or change one', () => {
   const onAudit = neededRoles('').flatMap(({ name, privileges }) =>
     privileges.filter(({ database }) => database === 'audit').map(({ actions }) => ({ name, actions })),
@@ -72,7 +78,7 @@ test('a short password is refused, and so is an unknown user', async () => {
   const { exitCode, lines } = await run(['user', 'payouts'], 'long enough, surely\n');
   expect([exitCode, lines[0]]).toEqual([
     1,
-    expect.stringMatching(/^user failed: there is no role live-payouts; there are /),
+    expect.stringMatching(/^user failed: there is no user live-payouts; there are live-api-edge, live-api-edge-b, /),
   ]);
 });
 

@@ -7,6 +7,8 @@ import type { Connection as MongooseConnection } from 'mongoose';
 import { sharedLookup } from '@gateway/service-kit';
 import type { Collection, Document } from './driver';
 import './driver-connection';
+import type { Login } from './login';
+import { followLogin } from './login';
 
 /** A socket that is silent for this long, beyond the time that a call may take, is dead: its pending calls fail. */
 export const SOCKET_TIMEOUT_MS = 10_000;
@@ -34,6 +36,7 @@ export interface MongoConnection {
   database(name: string): MongoConnection;
   /** False once the driver has lost the primary. */
   healthy(): boolean;
+  readonly login: Login;
   /** Closes the client. Does nothing for a connection that came from `database`. */
   close(): Promise<void>;
 }
@@ -77,6 +80,7 @@ export async function connectMongo(options: ConnectOptions): Promise<MongoConnec
   const { uri, mongo, database, longestCallMs = 0 } = options;
   if (mongo !== undefined) return mongo.database(database);
   const client = new MongoClient(uri, { ...SETTINGS, socketTimeoutMS: SOCKET_TIMEOUT_MS + longestCallMs });
+  const login = followLogin(client);
   let healthy = true;
   client.on('topologyDescriptionChanged', ({ newDescription }) => (healthy = hasPrimary(newDescription)));
   try {
@@ -89,7 +93,7 @@ export async function connectMongo(options: ConnectOptions): Promise<MongoConnec
     healthy = false;
     await client.close();
   };
-  return openDatabase({ client, healthy: () => healthy, close }, database);
+  return openDatabase({ client, login, healthy: () => healthy, close }, database);
 }
 
 /** A router counts as a primary while it can be reached. */
@@ -100,7 +104,7 @@ function hasPrimary({ type, servers }: TopologyDescription): boolean {
 }
 
 function openDatabase(
-  shared: Pick<MongoConnection, 'client' | 'healthy' | 'close'>,
+  shared: Pick<MongoConnection, 'client' | 'login' | 'healthy' | 'close'>,
   database: string,
 ): MongoConnection {
   const { client } = shared;

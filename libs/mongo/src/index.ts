@@ -10,6 +10,8 @@ export { FIGURE_BOUNDS, registerOverdue, registerUnknownOutcomes } from './figur
 export * from './group-writes';
 export * from './handle';
 export * from './leases';
+export type { Login } from './login';
+export { watchLogin } from './login';
 export * from './outbox';
 export * from './resolver';
 export { applyRole, applyUser, asAdministrator, LEAST_PASSWORD_LENGTH, neededRoles } from './roles';

@@ -1,5 +1,5 @@
 import type { CollectionAction, ServiceDeclaration } from '@gateway/contracts';
-import { commandLines, services } from '@gateway/contracts';
+import { commandLines, services, usersOf } from '@gateway/contracts';
 import { connectMongo } from './connection';
 import type { Document } from './driver';
 
@@ -12,9 +12,11 @@ export interface Privilege {
   readonly actions: readonly CollectionAction[];
 }
 
-/** The role of a service or of a command line, in the database `admin`. Its user has the same name. */
+/** The role of a service or of a command line, in the database `admin`. */
 export interface Role {
   readonly name: string;
+  /** Who has it: two users of a service, one of a command line. The first has the role's name. */
+  readonly users: readonly string[];
   readonly privileges: readonly Privilege[];
 }
 
@@ -31,13 +33,14 @@ const OWN: readonly CollectionAction[] = [
   'collMod',
 ];
 
-type User = Pick<ServiceDeclaration, 'name' | 'shares'> & Partial<Pick<ServiceDeclaration, 'database'>>;
+type Holder = Pick<ServiceDeclaration, 'name' | 'shares'> & Partial<Pick<ServiceDeclaration, 'database'>>;
 
 /** The least that services and command lines need. None may drop anything. */
 export function neededRoles(prefix: string): Role[] {
-  const users: User[] = [...Object.values(services), ...Object.values(commandLines)];
-  return users.map(({ name, database, shares }) => ({
+  const holders: Holder[] = [...Object.values(services), ...Object.values(commandLines)];
+  return holders.map(({ name, database, shares }) => ({
     name: prefix + name,
+    users: (database === undefined ? [name] : usersOf({ name })).map((user) => prefix + user),
     privileges: [
       ...(database === undefined ? [] : [{ database: prefix + database, actions: OWN }]),
       ...sharedPrivileges(prefix, shares),
@@ -79,10 +82,14 @@ export async function applyRole(admin: AdminCommand, { name, privileges }: Role)
 /** Of users of the databases. */
 export const LEAST_PASSWORD_LENGTH = 16;
 
-/** Creates the user of a role, or gives an existing one this password and no other role. */
-export async function applyUser(admin: AdminCommand, name: string, password: string): Promise<'created' | 'updated'> {
-  const { users } = await admin({ usersInfo: { user: name, db: 'admin' } });
+/** Creates a user of a role, or gives an existing one this password and no other role. */
+export async function applyUser(
+  admin: AdminCommand,
+  { user, role }: { user: string; role: string },
+  password: string,
+): Promise<'created' | 'updated'> {
+  const { users } = await admin({ usersInfo: { user, db: 'admin' } });
   const exists = (users as unknown[]).length > 0;
-  await admin({ [exists ? 'updateUser' : 'createUser']: name, pwd: password, roles: [{ role: name, db: 'admin' }] });
+  await admin({ [exists ? 'updateUser' : 'createUser']: user, pwd: password, roles: [{ role, db: 'admin' }] });
   return exists ? 'updated' : 'created';
 }

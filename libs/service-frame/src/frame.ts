@@ -12,7 +12,7 @@ import type {
   PublishEntries,
   TimeSources,
 } from '@gateway/mongo';
-import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
+import { connectMongo, createOutbox, startDatabaseClock, watchLogin } from '@gateway/mongo';
 import type {
   CommonConfig,
   KeyIds,
@@ -115,6 +115,9 @@ export async function openFrame<Config extends CommonConfig>(
   });
   const mongo = await connectMongo({ uri, database: databasePrefix + service.database });
   onStop(() => mongo.close());
+  const watch = watchLogin({ login: mongo.login, logger, onFatal: deps.onFatal });
+  onStop(() => watch.stop());
+  watch.start();
   const clock = await startDatabaseClock({
     mongo,
     maxSkewMs: config.MAX_CLOCK_SKEW_MS,

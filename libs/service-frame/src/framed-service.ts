@@ -127,6 +127,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
       started: opened.isStarted(),
       clock: frame.clock.ready(),
       database: frame.databasesHealthy(),
+      login: frame.mongo.login.accepted(),
       ...(worker !== undefined && { consumer: worker.ready() }),
       permitted: publisher.permitted(),
       ...parts.readiness?.(),

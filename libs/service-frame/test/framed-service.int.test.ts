@@ -99,7 +99,7 @@ test('everything opens in order, answers, and closes in reverse', async () => {
   const ready = await get(service.ports.ops, '/health/ready');
   expect(await ready.json()).toEqual({
     ready: true,
-    checks: { started: true, clock: true, database: true, consumer: true, permitted: true },
+    checks: { started: true, clock: true, database: true, login: true, consumer: true, permitted: true },
   });
   expect(await (await get(service.ports.inner)).text()).toBe('inner');
   expect(await (await get(service.ports.outer)).text()).toBe('outer');

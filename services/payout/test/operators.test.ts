@@ -251,7 +251,7 @@ it('is ready when everything is open, and counts the bank’s answers', async ()
   const ready = await fetch(`http://127.0.0.1:${service.ports.ops}/health/ready`);
   expect(await ready.json()).toEqual({
     ready: true,
-    checks: { started: true, clock: true, database: true, consumer: true, permitted: true },
+    checks: { started: true, clock: true, database: true, login: true, consumer: true, permitted: true },
   });
   const reference = await world.send(payout('10.50'));
   await world.isIn(reference, 'settled');
