@@ -88,10 +88,10 @@ async function settingsOf(name, directory) {
   const secrets = join(directory, 'secrets');
   const trial = await trialSecrets([]);
   writeSecrets(secrets, trial);
-  const merchant = await merchantFiles({ cert: trial['ca.pem'] ?? '', key: trial['ca.key'] ?? '' });
+  const merchant = await merchantFiles({ cert: trial['ca/ca.pem'] ?? '', key: trial['ca.key'] ?? '' });
   for (const [file, content] of Object.entries(merchant)) writeFileSync(join(directory, file), content);
   const overlayFile = join(directory, 'overlay.yml');
-  writeFileSync(overlayFile, overlay(dispatchers, join(secrets, 'ca.pem')));
+  writeFileSync(overlayFile, overlay(dispatchers, join(secrets, 'ca', 'ca.pem')));
   const urlOf = (/** @type {number} */ port) => `${scheme}://localhost:${port}`;
   const npmRegistry = process.env.npm_config_registry;
   return {
@@ -177,7 +177,7 @@ function runJest(composed, args) {
         ...process.env,
         COMPOSED: JSON.stringify(composed),
         // Node reads it when it starts; every certificate of the system is from this authority.
-        NODE_EXTRA_CA_CERTS: join(composed.environment.SECRETS, 'ca.pem'),
+        NODE_EXTRA_CA_CERTS: join(composed.environment.SECRETS, 'ca', 'ca.pem'),
       },
       stdio: 'inherit',
     },

@@ -198,7 +198,7 @@ describe('what watches the development system', () => {
 
   test("Prometheus' token is that of a caller who may read metrics", () => {
     const token = read('deploy/compose/development/prometheus.token').trim();
-    const callers = JSON.parse(read('deploy/compose/development/callers.json')) as { kind: string }[];
+    const callers = JSON.parse(read('deploy/compose/development/callers/callers.json')) as { kind: string }[];
     const tokenSha256 = createHash('sha256').update(token).digest('hex');
     expect(callers).toContainEqual({ name: 'prometheus', kind: 'metrics', tokenSha256 });
   });
@@ -245,6 +245,15 @@ test('the closed system has every secret in a file', () => {
     }
   }
   expect(secrets).toEqual(expect.arrayContaining(['ACCOUNT_KEYS', 'MONGODB_URI', 'KAFKA_PASSWORD', 'IDENTITY_TOKEN']));
+});
+
+test('the closed system mounts folders, so that a file of secrets may be replaced by a rename', () => {
+  const { services: containers } = readCompose(SYSTEMS.production);
+  const mounted = Object.values(containers).flatMap(({ volumes = [] }) =>
+    volumes.map((volume) => /^(\$\{SECRETS[^}]*\}[^:]*):/.exec(volume)?.[1]).filter((source) => source !== undefined),
+  );
+  expect(mounted.length).toBeGreaterThan(20);
+  expect(mounted.filter((source) => /\.\w+$/.test(source))).toEqual([]);
 });
 
 test('the closed system has no setting of the sandbox', () => {

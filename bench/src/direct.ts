@@ -140,7 +140,7 @@ async function main(): Promise<void> {
     databaseAvailable: () => true,
     now,
     randomBytes,
-    bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
+    bodyHashes: (content) => [createHmac('sha256', hmacKey).update(content).digest('base64')],
     replyTimeoutMs: REPLY_TIMEOUT_MS,
     sandboxReturns: 'any',
     logger,

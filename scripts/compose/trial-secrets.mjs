@@ -52,7 +52,7 @@ export async function trialSecrets(hosts) {
   const services = Object.values(load('contracts/dist/index').services).map(({ name }) => name);
   const authority = await createAuthority();
   return {
-    'ca.pem': authority.cert,
+    'ca/ca.pem': authority.cert,
     'ca.key': authority.key,
     ...(await certificates(authority, hosts)),
     ...keys(services),
@@ -102,7 +102,7 @@ function identities() {
   const list = tokens.map(({ name, kind, token }) => ({ name, kind, tokenSha256: sha256(token) }));
   return {
     // Only hashes, so it is the same for all.
-    'callers.json': `${JSON.stringify(list, null, 2)}\n`,
+    'callers/callers.json': `${JSON.stringify(list, null, 2)}\n`,
     ...Object.fromEntries(tokens.map(({ holder, token }) => [`${holder}/IDENTITY_TOKEN`, token])),
   };
 }
@@ -157,7 +157,7 @@ function load(file) {
  * @param {string} password
  */
 function uriOf(user, password) {
-  return `mongodb://${user}:${password}@mongodb:27017/?replicaSet=rs0&tls=true&tlsCAFile=/run/ca.pem`;
+  return `mongodb://${user}:${password}@mongodb:27017/?replicaSet=rs0&tls=true&tlsCAFile=/run/ca/ca.pem`;
 }
 
 /**

@@ -11,5 +11,5 @@ if [ "$(id -u)" = 0 ] && id mongodb >/dev/null 2>&1; then
 fi
 exec docker-entrypoint.sh mongod --replSet rs0 --wiredTigerCacheSizeGB 0.25 \
   --auth --keyFile "$key" \
-  --tlsMode requireTLS --tlsCertificateKeyFile /run/secrets/tls.pem --tlsCAFile /run/ca.pem \
+  --tlsMode requireTLS --tlsCertificateKeyFile /run/secrets/tls.pem --tlsCAFile /run/ca/ca.pem \
   --tlsAllowConnectionsWithoutCertificates

@@ -21,6 +21,7 @@ export * from './growing-buffer';
 export * from './http-client';
 export * from './internal-access';
 export * from './internal-api';
+export * from './key-lists';
 export * from './limit-concurrency';
 export * from './logger';
 export * from './metrics';

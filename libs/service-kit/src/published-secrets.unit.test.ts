@@ -101,7 +101,7 @@ function namesOfSecrets(): string[] {
     },
   );
   const declared = sources.matchAll(
-    /\b([A-Z][A-Z0-9_]{2,40}):\s+(?:Type\.Optional\(\s*)?(?:secretText|ownKeyText|keys?)\(/g,
+    /\b([A-Z][A-Z0-9_]{2,40}):\s+(?:Type\.Optional\(\s*)?(?:secretText|ownKeyText|keyListText|keys?)\(/g,
   );
   return [...new Set([...declared].map(([, name = '']) => name))];
 }

@@ -210,7 +210,7 @@ describe('rotate', () => {
   test('says what to do, in order', async () => {
     const { out } = await run(['rotate', 'TOKEN_KEYS'], {});
     expect(out).toMatch(
-      /1\. Append [^]* 20\d\d-\d\d-\d\d-[0-9a-f]{8}:[A-Za-z0-9+/]{43}=\n2\. [^]*3\. npm run vault -- reencrypt\n4\. [^]*Payout receivers that were not paid after step 2 then count as new/,
+      /1\. Append [^]* 20\d\d-\d\d-\d\d-[0-9a-f]{8}:[A-Za-z0-9+/]{43}=\n2\. [^]*3\. npm run vault -- reencrypt, and wait for 30 minutes\n4\. [^]*Payout receivers that were not paid after step 2 then count as new/,
     );
     expect((await run(['rotate', 'CARD_KEYS'], {})).out).not.toContain('receivers');
   });

@@ -59,7 +59,8 @@ const ROTATED: Record<string, { publicKey?: string; holders: string; then: strin
   CVV_KEYS: { publicKey: 'CVV_PUBLIC_KEY', holders: 'card-processing', then: 'wait for 30 minutes' },
   TOKEN_KEYS: {
     holders: 'api-edge, card-processing, threeds and this job',
-    then: 'npm run vault -- reencrypt',
+    // The keys of security codes are sealed under it, and are needed as long as with CVV_KEYS.
+    then: 'npm run vault -- reencrypt, and wait for 30 minutes',
     removal:
       'Payout receivers that were not paid after step 2 then count as new: payouts above the amount of\n   --payout-first-receiver end as FRAUDED. docs/runbook.md, "Keys", says what to do before.',
   },

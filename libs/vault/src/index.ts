@@ -19,7 +19,7 @@ export type { Keys } from './keys';
 export { keyIdsOf, readKeys, UnknownKeyError } from './keys';
 export type { SealedSecret, SecretOpener, SecretSealer } from './secret-seal';
 export { createSecretOpener, createSecretSealer } from './secret-seal';
-export type { OpenVault, VaultReader, VaultStorage, VaultWriter } from './open-vault';
+export type { CountingHashes, OpenVault, VaultReader, VaultStorage, VaultWriter } from './open-vault';
 export { ensureVaultIndexes, openCardReader, openVaultReader, openVaultWriter } from './open-vault';
 export {
   accountKeySettings,

@@ -44,6 +44,12 @@ export interface VaultReader extends CardReader, CvvReader {
   storageId(owner: CardOwner, card: Secret<Pick<CardData, 'pan'>>): string;
   /** Every token that this card may have at this merchant: in each realm, under each key. */
   tokensOf(merchantAccount: string, card: Secret<CardData>): string[];
+  /** One for each key of CARD_HASH_KEY, the active one first. */
+  readonly countingHashes: readonly CountingHashes[];
+}
+
+/** Hashes under one key, by which attempts are counted. */
+export interface CountingHashes {
   /** A keyed hash of the number, the same for every merchant. */
   panHash(card: Secret<Pick<CardData, 'pan'>>): string;
   /** A keyed hash (27 characters) that recognizes personal data without keeping it. */
@@ -128,8 +134,10 @@ export async function openVaultReader(
         keys.TOKEN_KEYS.all.flatMap(({ key }) =>
           (['real', 'test'] as const).map((realm) => cardToken(key, merchantAccount, card, realm)),
         ),
-      panHash: (card: Secret<Pick<CardData, 'pan'>>) => panHash(keys.CARD_HASH_KEY.active.key, card),
-      fingerprint: (parts: readonly string[]) => fingerprint(keys.CARD_HASH_KEY.active.key, parts),
+      countingHashes: keys.CARD_HASH_KEY.all.map(({ key }): CountingHashes => ({
+        panHash: (card) => panHash(key, card),
+        fingerprint: (parts) => fingerprint(key, parts),
+      })),
     };
   });
   return { ...opened, cvvKeys };

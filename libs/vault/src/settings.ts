@@ -55,10 +55,8 @@ export const cardReaderSettings = {
 export const vaultReaderSettings = {
   ...cardReaderSettings,
   CVV_KEYS: keys('Private keys that open security codes; the public half of the first one is `CVV_PUBLIC_KEY`'),
-  CARD_HASH_KEY: secretText(
-    oneKey(
-      'Key of the card hashes that merchants see as `secure_storage_id`, and of those that velocity rules count. A change changes every hash',
-    ),
+  CARD_HASH_KEY: keys(
+    'Keys of card hashes. The first one makes those that merchants see as `secure_storage_id`; velocity rules count under all of them',
   ),
 };
 

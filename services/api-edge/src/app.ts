@@ -11,6 +11,7 @@ import type { Service } from '@gateway/service-kit';
 import {
   connectionLimitsOf,
   createOwnerQueries,
+  keyListOf,
   openCertificate,
   openRefusals,
   sandboxRetentionOf,
@@ -91,7 +92,12 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const late = createLateEntries({ journal, now, logger });
   const sandbox = openSandbox(frame);
   let stopping = false;
-  const hmacKey = createSecretKey(config.JOURNAL_HMAC_KEY, 'base64');
+  const [firstKey, ...otherKeys] = keyListOf(config.JOURNAL_HMAC_KEY);
+  const hashUnder = (key: Buffer) => {
+    const hmacKey = createSecretKey(key);
+    return (content: string): string => createHmac('sha256', hmacKey).update(content).digest('base64');
+  };
+  const [hash, ...otherHashes] = [hashUnder(firstKey), ...otherKeys.map(hashUnder)] as const;
   const ports: EdgePorts = {
     journal,
     queries,
@@ -118,7 +124,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     databaseAvailable: () => mongo.healthy() && disk.hasRoom(),
     now,
     randomBytes,
-    bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
+    bodyHashes: (content) => [hash(content), ...otherHashes.map((other) => other(content))],
     replyTimeoutMs: config.REPLY_TIMEOUT_MS,
     sandboxReturns: config.NODE_ENV === 'production' ? 'registered' : 'any',
     tracer,

@@ -11,13 +11,13 @@ import {
   identitySettings,
   isHttps,
   kafkaProductionRules,
+  keyListText,
   listeningHosts,
   mongoProductionRules,
   ownAddress,
   proxiesAreFew,
   publicPortHasTls,
   retentionSettings,
-  secretText,
   tlsSettings,
 } from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultWriterSettings } from '@gateway/vault';
@@ -85,10 +85,9 @@ export const settings = Type.Object({
     calledAddress({ description: 'Address of the simulator; unset, there is no `/api/sandbox/ledger`' }),
   ),
   SIMULATOR_CA_FILE: authorityFile('the simulator'),
-  JOURNAL_HMAC_KEY: secretText({
-    pattern: '^[A-Za-z0-9+/]{43,}=*$',
-    description:
-      'Base64 of at least 32 bytes: the key of the body hashes that recognize a repeated request. After a change, repetitions of older requests with an Idempotency-Key get 3001',
+  JOURNAL_HMAC_KEY: keyListText({
+    entry: '[A-Za-z0-9+/]{43,}=*',
+    use: 'hashes what recognizes a repeated request with an Idempotency-Key. Without its key, a repetition counts as another request',
   }),
   MAX_CONCURRENT_REQUESTS: Type.Integer({
     minimum: 1,

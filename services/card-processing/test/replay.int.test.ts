@@ -115,10 +115,9 @@ function world(
       getCard: async () => CARD,
       takeCvv: async () => new Secret('123'),
       dropCvv: async () => undefined,
-      panHash: () => 'hash',
       storageId: () => 'hash',
       tokensOf: () => [],
-      fingerprint: () => 'a-counter',
+      countingHashes: [{ panHash: () => 'hash', fingerprint: () => 'a-counter' }],
     },
     accounts: { find: async () => ACCOUNT },
     counters: {

@@ -9,6 +9,7 @@ import {
   connectionLimitsOf,
   createBodyReader,
   createDetachedWork,
+  keyListOf,
   openCertificate,
   openRefusals,
 } from '@gateway/service-kit';
@@ -71,7 +72,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     max: CALLS_UNDER_WAY_FACTOR * config.DIRECTORY_CALLS_AT_ONCE,
     logger,
   });
-  const proofs = createProofs(keyOf(config.THREEDS_PROOF_KEY));
+  const proofs = createProofs(secretsOf(config.THREEDS_PROOF_KEY));
   const ports: Ports = {
     authentications,
     handle: createHandle({
@@ -120,7 +121,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
       listener: (pace) =>
         createPublicSite({
           ports,
-          messageKey: keyOf(config.DS_MESSAGE_KEY),
+          messageKeys: secretsOf(config.DS_MESSAGE_KEY),
           bodies: createBodyReader(),
           pace,
           trustedProxies: connections.trustedProxies,
@@ -136,6 +137,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   };
 }
 
-function keyOf(base64: string): Secret<Buffer> {
-  return new Secret(Buffer.from(base64, 'base64'));
+function secretsOf(setting: string): readonly [Secret<Buffer>, ...Secret<Buffer>[]] {
+  const [first, ...others] = keyListOf(setting);
+  return [new Secret(first), ...others.map((other) => new Secret(other))];
 }

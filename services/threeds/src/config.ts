@@ -7,6 +7,7 @@ import {
   commonSettings,
   connectionSettings,
   isHttps,
+  keyListText,
   kafkaProductionRules,
   listeningHosts,
   mongoProductionRules,
@@ -18,11 +19,11 @@ import {
 } from '@gateway/service-kit';
 import { cardReaderSettings, noDevelopmentKeys } from '@gateway/vault';
 
-const key = (use: string) =>
-  secretText({
-    pattern:
-      '^(?:[A-Za-z0-9+/]{4}){10}(?:[A-Za-z0-9+/]{3}=|(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$',
-    description: `Base64 of at least 32 bytes: ${use}`,
+const keys = (use: string) =>
+  keyListText({
+    entry:
+      '(?:[A-Za-z0-9+/]{4}){10}(?:[A-Za-z0-9+/]{3}=|(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)',
+    use,
   });
 
 const ORIGIN = '^https?://[A-Za-z0-9._:\\[\\]-]+$';
@@ -77,8 +78,8 @@ export const settings = Type.Object({
     default: 5_000,
     description: 'Time-out of a call to the directory server',
   }),
-  DS_MESSAGE_KEY: key('signs the result messages of the directory server'),
-  THREEDS_PROOF_KEY: key('derives `pareq` and `pares`. A change invalidates those under way'),
+  DS_MESSAGE_KEY: keys('checks the signatures of the directory server on its result messages; all of them do'),
+  THREEDS_PROOF_KEY: keys('derives `pareq` and `pares`; the others, those of pages that began under them'),
   CHALLENGE_TIMEOUT_SECONDS: Type.Integer({
     minimum: 1,
     maximum: A_DAY_IN_SECONDS,

@@ -53,7 +53,7 @@ function world(answer: DirectoryAnswer | 'none', { card = true } = {}) {
   const reference = `REPLAY0000000${String(made).padStart(7, '0')}`;
   const events: AuthenticationEvent[] = [];
   const begun: Promise<void>[] = [];
-  const proofs = createProofs(new Secret(Buffer.alloc(48)));
+  const proofs = createProofs([new Secret(Buffer.alloc(48))]);
   const publicUrl = 'https://threeds.example';
   let ids = 0;
   const newId = () => `${reference}-${(ids += 1)}`;
@@ -114,7 +114,7 @@ function world(answer: DirectoryAnswer | 'none', { card = true } = {}) {
       await Promise.all(begun);
     },
     open: async () => {
-      const form = { pareq: proofs.pareq(reference), termUrl: TERM_URL, md: reference };
+      const form = { pareq: proofs.pareq({ reference }), termUrl: TERM_URL, md: reference };
       return openPage(ports, (await read()).pageId, form);
     },
     hear: async () => {

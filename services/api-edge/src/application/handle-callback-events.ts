@@ -26,7 +26,7 @@ export type CallbackEventsPorts = Ports & CallbackPorts;
 export function handleCallbackEvents(ports: CallbackEventsPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, callbackEventsEndpoint, {
     checkRules: () => undefined,
-    carryOut: async (session, account, request, _idempotency, slot) => {
+    carryOut: async (session, account, request, _idempotencies, slot) => {
       try {
         const found = await next(ports, incoming, account, request, slot);
         if (found === 'share') return tooManyRequests(session, ports.now(), POLL_RETRY_SECONDS);

@@ -13,9 +13,9 @@ export function handleCardRequest(ports: SubmitPorts, incoming: Incoming): Promi
   return handleRequest(ports, incoming, cardEndpoint, {
     refusedFields: unregisteredReturns(ports),
     checkRules: checkAccountRules,
-    carryOut: (session, account, request, idempotency) =>
+    carryOut: (session, account, request, idempotencies) =>
       request.transactionType === 'CHECK'
         ? check(ports, session, account.merchantAccount, request)
-        : submit(ports, session, operationSubmission(ports, session, account, request, idempotency)),
+        : submit(ports, session, operationSubmission(ports, session, account, request, idempotencies)),
   });
 }

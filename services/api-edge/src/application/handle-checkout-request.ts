@@ -25,8 +25,8 @@ export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming):
   return handleRequest(ports, incoming, checkoutEndpoint, {
     refusedFields: unregisteredReturns(ports),
     checkRules: checkAccountRules,
-    carryOut: (session, account, request, idempotency) =>
-      submit(ports, session, checkoutSubmission(ports, session, account, request, idempotency)),
+    carryOut: (session, account, request, idempotencies) =>
+      submit(ports, session, checkoutSubmission(ports, session, account, request, idempotencies)),
   });
 }
 
@@ -36,9 +36,10 @@ function checkoutSubmission(
   session: Session,
   account: Account,
   request: CheckoutRequest,
-  idempotency: Idempotency | undefined,
+  idempotencies: readonly Idempotency[],
 ): Submission<OperationEntry> {
   const { merchantAccount } = account;
+  const [idempotency] = idempotencies;
   const { transactionUniqueId, callbackUrl } = request;
   const answerOf = ({ id, expiresAt, acceptedAt }: OpenCheckout): Answer =>
     checkoutResponse(session, acceptedAt, { transactionUniqueId, url: pageUrlOf(ports, id), expiresAt });
@@ -46,7 +47,7 @@ function checkoutSubmission(
   return {
     merchantAccount,
     isTest: isTestRequest(account, request),
-    idempotency,
+    idempotencies,
     async prepare() {
       checkout = newCheckout(ports, merchantAccount, request);
       // Before the entry. Until the response no one can know the page, so one without an entry just expires.

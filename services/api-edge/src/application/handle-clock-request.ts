@@ -30,20 +30,20 @@ export interface ClockPorts extends Ports {
 export function handleClockRequest(ports: ClockPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, clockEndpoint, {
     checkRules: () => undefined,
-    async carryOut(session, { merchantAccount }, { advanceSeconds }, idempotency) {
+    async carryOut(session, { merchantAccount }, { advanceSeconds }, idempotencies) {
       const account = await ports.latestAccount(merchantAccount);
       if (account === undefined || !mayMoveClock(account)) {
         return failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED);
       }
       const known = await ports.clocks.find(merchantAccount);
       if (advanceSeconds === undefined) return clockResponse(session, { known, at: ports.now() });
-      const replay = await replayOf(ports, session, known, idempotency);
+      const replay = await replayOf(ports, session, known, idempotencies);
       if (replay !== undefined) return replay;
       const byMs = advanceSeconds * SECOND_MS;
       // Entries of the audit log are written one after the other, for everyone: a merchant adds one for each move alone.
       const refusal = known && refusalOfMove(known, byMs, ports.now());
       if (refusal !== undefined) return tooMuch(session, ports.now(), refusal.until);
-      return move(ports, session, { merchantAccount, byMs, idempotency, from: incoming.sourceIp }, known);
+      return move(ports, session, { merchantAccount, byMs, idempotencies, from: incoming.sourceIp }, known);
     },
   });
 }
@@ -51,7 +51,7 @@ export function handleClockRequest(ports: ClockPorts, incoming: Incoming): Promi
 interface Move {
   merchantAccount: string;
   byMs: number;
-  idempotency: Idempotency | undefined;
+  idempotencies: readonly Idempotency[];
   /** The merchant's address. */
   from: string;
 }
@@ -59,9 +59,10 @@ interface Move {
 async function move(
   ports: ClockPorts,
   session: Session,
-  { merchantAccount, byMs, idempotency, from }: Move,
+  { merchantAccount, byMs, idempotencies, from }: Move,
   known: FollowedClock | undefined,
 ): Promise<Answer> {
+  const [idempotency] = idempotencies;
   const moved = await ports.audit.record(
     {
       operator: { name: `merchant ${merchantAccount}`, from },
@@ -79,7 +80,7 @@ async function move(
   }
   if (moved.kind === 'too-much') return tooMuch(session, now, moved.until);
   // Another request with the same key came first.
-  const replay = await replayOf(ports, session, await ports.clocks.find(merchantAccount), idempotency);
+  const replay = await replayOf(ports, session, await ports.clocks.find(merchantAccount), idempotencies);
   if (replay === undefined) throw new Error('broken invariant: a repeated move is not on record');
   return replay;
 }
@@ -111,12 +112,13 @@ async function replayOf(
   ports: ClockPorts,
   session: Session,
   known: FollowedClock | undefined,
-  idempotency: Idempotency | undefined,
+  idempotencies: readonly Idempotency[],
 ): Promise<Answer | undefined> {
-  const earlier = known && moveOf(known, idempotency?.key);
+  const earlier = known && idempotencies.map(({ key }) => moveOf(known, key)).find((move) => move !== undefined);
   if (known === undefined || earlier?.request === undefined) return undefined;
   const { at, aheadMs, request } = earlier;
-  if (request.bodyHash !== idempotency?.bodyHash) return failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED);
+  if (!idempotencies.some(({ bodyHash }) => bodyHash === request.bodyHash))
+    return failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED);
   const then = await untilFollowed(ports, { ...known, aheadMs });
   return { ...clockResponse({ ...session, sessionId: request.sessionId }, { known: then, at }), replayed: true };
 }

@@ -24,8 +24,8 @@ export function handlePayoutRequest(
 ): Promise<Answer> {
   return handleRequest(ports, incoming, endpoint, {
     checkRules: checkPayoutRules,
-    carryOut: (session, account, request, idempotency) =>
-      submit(ports, session, payoutSubmission(ports, session, account, request, idempotency)),
+    carryOut: (session, account, request, idempotencies) =>
+      submit(ports, session, payoutSubmission(ports, session, account, request, idempotencies)),
   });
 }
 
@@ -38,8 +38,9 @@ function payoutSubmission(
   session: Session,
   account: Account,
   request: PayoutRequest,
-  idempotency: Idempotency | undefined,
+  idempotencies: readonly Idempotency[],
 ): Submission<PayoutEntry> {
+  const [idempotency] = idempotencies;
   const answerTo = (entry: PayoutEntry, state: 'pending' | 'unknown'): Answer => {
     const { reference, acceptedAt, command } = entry;
     const custom = command === undefined ? {} : feeParameter(account, command);
@@ -48,7 +49,7 @@ function payoutSubmission(
   return {
     merchantAccount: account.merchantAccount,
     isTest: isTestRequest(account, request),
-    idempotency,
+    idempotencies,
     async prepare() {
       const entry = entryOf(ports, account, request);
       return idempotency === undefined ? entry : { ...entry, idempotency, response: answerTo(entry, 'pending').body };

@@ -26,7 +26,7 @@ export interface RequestKind<Request> {
     session: Session,
     account: Account,
     request: Request,
-    idempotency: Idempotency | undefined,
+    idempotencies: readonly Idempotency[],
     slot: Slot,
   ): Promise<Answer>;
 }
@@ -53,7 +53,7 @@ export async function handleRequest<Request>(
       if ('refused' in checked) return checked.refused;
       const code = kind.checkRules(checked.request, rulesOf(account));
       if (code !== undefined) return failure(session, ports.now(), code);
-      return await kind.carryOut(session, account, checked.request, idempotencyOf(ports, incoming), slot);
+      return await kind.carryOut(session, account, checked.request, idempotenciesOf(ports, incoming), slot);
     } finally {
       slot.release();
     }
@@ -95,11 +95,12 @@ function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
     : [];
 }
 
-function idempotencyOf(ports: Ports, { idempotencyKey, endpoint, fields }: Incoming): Idempotency | undefined {
+function idempotenciesOf(ports: Ports, { idempotencyKey, endpoint, fields }: Incoming): readonly Idempotency[] {
   const key = idempotencyKey?.within(KEY_LENGTH_MAX) ?? '';
-  if (key === '') return undefined;
+  if (key === '') return [];
   // A key may be anything, even a card number, so only its hash is stored.
-  return { endpoint, key: ports.bodyHash(key), bodyHash: ports.bodyHash(contentOf(fields)) };
+  const bodies = ports.bodyHashes(contentOf(fields));
+  return ports.bodyHashes(key).map((hash, index) => ({ endpoint, key: hash, bodyHash: bodies[index] ?? '' }));
 }
 
 /** The whole of a field that was ignored counts too: hashing costs little. No body is longer. */

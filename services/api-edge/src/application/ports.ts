@@ -79,6 +79,7 @@ export interface PayoutEntry extends Entry<'payout', PayoutCommand> {
 export type JournalEntry = OperationEntry | PayoutEntry;
 export type EntryIn<Space extends IdSpace> = Extract<JournalEntry, { space: Space }>;
 
+/** As the journal has it. A request has one for each key of the hashes, that of the active key first; none without the header. */
 export interface Idempotency {
   endpoint: string;
   /** Keyed hash of the header's value. */
@@ -268,8 +269,8 @@ export interface Ports {
   databaseAvailable(): boolean;
   now(): number;
   randomBytes(size: number): Uint8Array;
-  /** Keyed hash of the request, for Idempotency-Key. */
-  bodyHash(content: string): string;
+  /** Hashes of the request, for Idempotency-Key: one under each key, that of the active key first. */
+  bodyHashes(content: string): readonly [string, ...string[]];
   replyTimeoutMs: number;
   /** Where browsers may return to in XTS: hosts that are registered for the account, or anywhere. */
   sandboxReturns: 'registered' | 'any';

@@ -27,7 +27,7 @@ export interface Submission<Entry extends JournalEntry> {
   merchantAccount: string;
   /** It would make a record in the test currency, of which an account has a quota. */
   isTest: boolean;
-  idempotency: Idempotency | undefined;
+  idempotencies: readonly Idempotency[];
   /** Its journal entry, created before the journal is queried. */
   prepare(): Promise<Entry>;
   /** What remains to be done once the entry is in the journal. */
@@ -103,14 +103,17 @@ async function orUnknown(ports: SubmitPorts, work: () => Promise<Answer>, unknow
 /** The entry of an earlier request with the same key; undefined for a new key, or none. */
 async function earlierOf<Entry extends JournalEntry>(
   ports: SubmitPorts,
-  { merchantAccount, idempotency }: Submission<Entry>,
+  { merchantAccount, idempotencies }: Submission<Entry>,
 ): Promise<Entry | undefined> {
-  if (idempotency === undefined) return undefined;
-  const { endpoint, key } = idempotency;
-  // An endpoint makes entries of one kind.
-  return repeatUntil(ports, ports.now() + ports.replyTimeoutMs, 'a look for an earlier request', () =>
-    ports.journal.findByKey(merchantAccount, endpoint, key),
-  ) as Promise<Entry | undefined>;
+  const deadline = ports.now() + ports.replyTimeoutMs;
+  for (const { endpoint, key } of idempotencies) {
+    const found = await repeatUntil(ports, deadline, 'a look for an earlier request', () =>
+      ports.journal.findByKey(merchantAccount, endpoint, key),
+    );
+    // An endpoint makes entries of one kind.
+    if (found !== undefined) return found as Entry;
+  }
+  return undefined;
 }
 
 /**
@@ -123,7 +126,7 @@ async function replayOf<Entry extends JournalEntry>(
   submission: Submission<Entry>,
   earlier: Entry,
 ): Promise<Answer> {
-  if (earlier.idempotency?.bodyHash !== submission.idempotency?.bodyHash)
+  if (!submission.idempotencies.some(({ bodyHash }) => bodyHash === earlier.idempotency?.bodyHash))
     return failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED);
   const replay = await orUnknown(
     ports,
@@ -154,14 +157,15 @@ export function operationSubmission(
   session: Session,
   account: Account,
   request: OperationRequest,
-  idempotency: Idempotency | undefined,
+  idempotencies: readonly Idempotency[],
 ): Submission<OperationEntry> {
   const { merchantAccount } = account;
+  const [idempotency] = idempotencies;
   const isTest = isTestRequest(account, request);
   return {
     merchantAccount,
     isTest,
-    idempotency,
+    idempotencies,
     prepare: () => prepareOperation(ports, { merchantAccount, request, isTest, idempotency }),
     carryOut: async (entry) => answer(ports, session, entry, await outcomeOf(ports, entry)),
     unknown: (entry) => operationResponse(session, pendingOutcome(entry)),

@@ -3,7 +3,7 @@ import type { CardCommand, Customer, OperationOutcome, SandboxClock, Secret } fr
 import type { Place } from '@gateway/outbound';
 import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
-import type { CardData, CardOwner } from '@gateway/vault';
+import type { CardData, CardOwner, CountingHashes } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { HoldRule } from '../domain/holds';
 import type {
@@ -95,10 +95,8 @@ export interface Cards {
   storageId(owner: CardOwner, card: Secret<CardData>): string;
   /** Every token that this card may have at this merchant: in each realm, under each key. */
   tokensOf(merchantAccount: string, card: Secret<CardData>): string[];
-  /** A keyed hash of the number, for counters. */
-  panHash(card: Secret<CardData>): string;
-  /** A keyed hash, to recognize personal data without keeping it. */
-  fingerprint(parts: readonly string[]): string;
+  /** Of counters: one for each key. An attempt counts under all of them, so that no key change forgets it. */
+  readonly countingHashes: readonly CountingHashes[];
 }
 
 export interface Accounts {

@@ -3,7 +3,7 @@ import { cardRulesFor } from '@gateway/accounts';
 import type { CardholderCommand, Hit, Secret } from '@gateway/contracts';
 import { realmOf } from '@gateway/contracts';
 import { sourceKey } from '@gateway/service-kit';
-import type { CardData } from '@gateway/vault';
+import type { CardData, CountingHashes } from '@gateway/vault';
 import type { Count, Operation, Payment, PaymentEvent } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import type { AttemptEnd, Subjects, Used, VelocityRule } from '../domain/velocity';
@@ -33,17 +33,22 @@ export async function screenAttempt(
   const { merchantAccount, currency, reference } = command.data;
   const rules = cardRulesFor(account, currency);
   if (rules.length === 0) return undefined;
-  const counted = rulesOn(rules, subjectsOf(ports, command, card));
   const realm = realmOf(currency);
-  const counters = counted.map(({ rule, value }): Counter => {
-    const { kind, by, max, windowSeconds } = rule;
-    const id = ports.cards.fingerprint([merchantAccount, realm, kind, by, String(windowSeconds), value]);
+  const counted = ports.cards.countingHashes.flatMap((hashes) => {
+    const payingCard = hashes.fingerprint([merchantAccount, realm, 'paying', hashes.panHash(card)]);
+    return rulesOn(rules, subjectsOf(hashes, command, card)).map(({ rule, value }) => {
+      const { kind, by, windowSeconds } = rule;
+      const id = hashes.fingerprint([merchantAccount, realm, kind, by, String(windowSeconds), value]);
+      return { rule, id, payingCard };
+    });
+  });
+  const counters = counted.map(({ rule, id }): Counter => {
+    const { max, windowSeconds } = rule;
     return { id, max, totalMax: totalMaxOf(rule), windowSeconds, countsPayments: countsPayments(rule) };
   });
   const results = await ports.counters.count(reference, counters);
-  const payingCard = ports.cards.fingerprint([merchantAccount, realm, 'paying', ports.cards.panHash(card)]);
   const screened: ScreenedAttempt = { hit: undefined, declineCounts: [], attemptCounts: [] };
-  counted.forEach(({ rule }, index) => {
+  counted.forEach(({ rule, payingCard }, index) => {
     const [result, counter] = [results[index], counters[index]?.id];
     if (result === undefined || counter === undefined) throw new Error('broken invariant: a rule was not counted');
     // By the time it was read, the counter may have had room again.
@@ -63,12 +68,12 @@ function fullOf(rule: VelocityRule): Used {
   return { declines: 0, paid: 0, attempts: totalMaxOf(rule) };
 }
 
-function subjectsOf({ cards }: Pick<Ports, 'cards'>, { data }: CardholderCommand, card: Secret<CardData>): Subjects {
+function subjectsOf(hashes: CountingHashes, { data }: CardholderCommand, card: Secret<CardData>): Subjects {
   // Without a customer, the address is the merchant's own.
   const ip = data.cofType === 'MIT' ? undefined : sourceKey(data.browserIp ?? data.customer.ip);
   return {
     ip,
-    card: cards.panHash(card),
+    card: hashes.panHash(card),
     bin: card.expose().pan.slice(0, BIN_LENGTH),
     email: mailboxOf(data.customer.email),
     account: '',

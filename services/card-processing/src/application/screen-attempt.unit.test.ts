@@ -34,7 +34,7 @@ const inEur = (more: Partial<CardholderCommand['data']> = {}) =>
   purchaseCommand('ChargeCard', { currency: 'EUR', ...more });
 
 /** Counters that are full where `full` says so. Ids are the hashed parts, readable. */
-function world(full: (id: string) => Used | undefined = () => undefined) {
+function world(full: (id: string) => Used | undefined = () => undefined, keys: readonly string[][] = [[]]) {
   const asked: Counter[][] = [];
   const changes: unknown[] = [];
   const counters: Counters = {
@@ -51,8 +51,10 @@ function world(full: (id: string) => Used | undefined = () => undefined) {
     payBack: (counts) => void changes.push(['pay back', counts.map((one) => one.card)]),
   };
   const cards = {
-    fingerprint: (parts: readonly string[]) => parts.join(' '),
-    panHash: (one: Secret<CardData>) => `hash of ${one.expose().pan}`,
+    countingHashes: keys.map((key) => ({
+      fingerprint: (parts: readonly string[]) => [...parts, ...key].join(' '),
+      panHash: (one: Secret<CardData>) => [`hash of ${one.expose().pan}`, ...key].join(' '),
+    })),
   };
   return { ports: { counters, cards } as never, counters, asked, changes };
 }
@@ -62,6 +64,28 @@ const idsOf = async (command: CardholderCommand, rules: Pick<Account, 'cardRules
   await screenAttempt(ports, command, { account: account(rules), card: VISA });
   return asked.flat().map(({ id }) => id);
 };
+
+describe('while the key of the hashes changes, an attempt', () => {
+  const KEYS = [['under new'], ['under old']];
+  const testCardRules = [{ kind: 'attempts', by: 'card', max: 3, windowSeconds: 60 }] as const;
+  const xts = purchaseCommand('ChargeCard');
+
+  it('counts under both keys', async () => {
+    const { ports, asked } = world(undefined, KEYS);
+    const screened = await screenAttempt(ports, xts, { account: account({ testCardRules }), card: VISA });
+    expect(asked.flat().map(({ id }) => id)).toEqual(
+      ['new', 'old'].map((key) => `merchant test attempts card 60 hash of 4242424242424242 under ${key} under ${key}`),
+    );
+    expect(screened?.attemptCounts).toHaveLength(2);
+  });
+
+  it.each(['new', 'old'])('is refused if the counter under the %s key is full', async (key) => {
+    const used: Used = { declines: 0, paid: 0, attempts: 3 };
+    const { ports } = world((id) => (id.endsWith(`under ${key}`) ? used : undefined), KEYS);
+    const screened = await screenAttempt(ports, xts, { account: account({ testCardRules }), card: VISA });
+    expect(screened?.hit).toMatchObject({ rule: 'attempts by card' });
+  });
+});
 
 describe('an attempt', () => {
   it('in a real currency counts by the defaults', async () => {

@@ -31,9 +31,9 @@ function announcement(
   const bringsProof = transactionType === 'AUTH3D';
   const page = {
     acsUrl: pageAddress(ports.publicUrl, pageId),
-    ...(bringsProof ? { pareq: ports.proofs.pareq(reference) } : {}),
+    ...(bringsProof ? { pareq: ports.proofs.pareq(authentication) } : {}),
   };
-  const proof = bringsProof ? { proofHash: ports.proofs.paresHash(reference) } : {};
+  const proof = bringsProof ? { proofHash: ports.proofs.paresHash(authentication) } : {};
   switch (event.type) {
     case 'ChallengeStarted':
       return { type: 'ChallengeRequired', data: { ...occurred, ...page, ids: event.ids } };

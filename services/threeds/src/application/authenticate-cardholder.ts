@@ -46,7 +46,8 @@ function isUnclaimed({ state, command }: StoredAuthentication): boolean {
 }
 
 export function requestedNow(ports: Ports, asked: AskedAuthentication, correlationId: string, merchantName?: string) {
-  const names = { pageId: ports.newPageId(), threeDSServerTransId: ports.newId(), correlationId };
+  const { keyId: proofKeyId } = ports.proofs;
+  const names = { pageId: ports.newPageId(), proofKeyId, threeDSServerTransId: ports.newId(), correlationId };
   const known = merchantName === undefined ? names : { ...names, merchantName };
   return { type: 'AuthenticationRequested', asked, names: known } as const;
 }

@@ -46,7 +46,7 @@ export async function openPage(ports: Ports, pageId: string, form?: OpeningForm)
   if (authentication.transactionType === 'SALE3D') return turnOf(ports, authentication);
   if (form === undefined) return problem('form-needed');
   const { reference, merchantAccount, redirectUrl } = authentication;
-  if (form.md !== reference || !ports.proofs.isPareq(reference, form.pareq ?? '')) return problem('wrong-form');
+  if (form.md !== reference || !ports.proofs.isPareq(authentication, form.pareq ?? '')) return problem('wrong-form');
   const account = await ports.accounts.find(merchantAccount);
   const rules = { redirectUrl, returnHosts: account?.returnHosts ?? [] };
   const returnUrl = allowedReturnUrl(form.termUrl ?? '', rules);
@@ -146,7 +146,7 @@ function endOf(ports: Ports, authentication: Authentication): Turn {
     return { kind: 'redirect', url: returnAddress(redirectUrl, { reference, transactionUniqueId }) };
   }
   if (returnUrl === undefined) return problem('no-return');
-  return { kind: 'return', authentication, url: returnUrl, pares: ports.proofs.pares(reference) };
+  return { kind: 'return', authentication, url: returnUrl, pares: ports.proofs.pares(authentication) };
 }
 
 /** The latest allowed address counts: a merchant's page may open the challenge more than once. */

@@ -69,6 +69,8 @@ export interface Authentication
   merchantName?: string;
   /** Random, at least 128 bits: knowing it grants access to the page. */
   pageId: string;
+  /** Of the key of its proofs. Absent if an earlier release began it. */
+  proofKeyId?: string;
   ids: AuthenticationIds;
   state: State;
   /** AUTH3D: the checked `TermUrl` of the merchant's page. */
@@ -110,12 +112,13 @@ export type AuthenticationEvent =
 /** The part of an authentication that the command sets. */
 export type AskedAuthentication = Omit<
   Authentication,
-  'merchantName' | 'pageId' | 'ids' | 'state' | 'returnUrl' | 'correlationId' | 'command' | 'resolveAt'
+  'merchantName' | 'pageId' | 'proofKeyId' | 'ids' | 'state' | 'returnUrl' | 'correlationId' | 'command' | 'resolveAt'
 >;
 
 export interface Names {
   merchantName?: string;
   pageId: string;
+  proofKeyId?: string;
   threeDSServerTransId: string;
   correlationId: string;
 }
@@ -134,6 +137,7 @@ export function newAuthentication(asked: AskedAuthentication, names: Names): Aut
     ...testMark(asked.isTest),
     ...(names.merchantName === undefined ? {} : { merchantName: names.merchantName }),
     pageId: names.pageId,
+    ...(names.proofKeyId === undefined ? {} : { proofKeyId: names.proofKeyId }),
     ids: { threeDSServerTransId: names.threeDSServerTransId },
     state: { kind: 'requested' },
     correlationId: names.correlationId,

@@ -78,7 +78,7 @@ export function exampleListener(): RequestListener {
   } as unknown as Ports;
   return createPublicSite({
     ports,
-    messageKey: new Secret(KEY),
+    messageKeys: [new Secret(KEY)],
     bodies: createBodyReader(),
     pace: { take: async () => true },
     trustedProxies: ['127.0.0.1'],

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const ports = { authentications: { findByPage: () => findByPage() }, tracer: noTracer } as unknown as Ports;
   const listener = createPublicSite({
     ports,
-    messageKey: new Secret(Buffer.alloc(32)),
+    messageKeys: [new Secret(Buffer.alloc(32))],
     bodies: createBodyReader(),
     pace: {
       async take() {

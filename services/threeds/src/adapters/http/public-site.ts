@@ -64,7 +64,8 @@ const CONCURRENT_MAX = 512;
 export interface PublicSiteOptions {
   ports: Ports;
   /** Signs result messages; 32 bytes or more. */
-  messageKey: Secret<Buffer>;
+  /** Of the directory server: a message is signed with one of them. */
+  messageKeys: readonly Secret<Buffer>[];
   bodies: BodyReader;
   pace: SourcePace;
   /** Proxies whose `X-Forwarded-For` is trusted. */
@@ -79,7 +80,7 @@ export interface PublicSiteOptions {
  * stored state alone decides where a browser goes, never its input. No cookies; nothing is cached.
  */
 export function createPublicSite(options: PublicSiteOptions): RequestListener {
-  const { ports, messageKey, bodies, pace, trustedProxies, refuse, logger } = options;
+  const { ports, messageKeys, bodies, pace, trustedProxies, refuse, logger } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', [...trustedProxies]);
@@ -90,7 +91,7 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
 
   app
     .route(RESULTS_PATH)
-    .post(readForm(bodies), requireSignature(messageKey, pace), takePlace, async (request, response) =>
+    .post(readForm(bodies), requireSignature(messageKeys, pace), takePlace, async (request, response) =>
       sendResult(response, await answerResult(ports, request)),
     )
     .all(keepPace, refuseMethod('POST'));
@@ -180,9 +181,10 @@ function readForm(bodies: BodyReader): RequestHandler {
  * The directory server sends many results a second, from one source: only what it has not signed keeps the pace, and it
  * takes no place.
  */
-function requireSignature(messageKey: Secret<Buffer>, pace: SourcePace): RequestHandler {
+function requireSignature(messageKeys: readonly Secret<Buffer>[], pace: SourcePace): RequestHandler {
   return async (request, response, next) => {
-    if (isSigned(bytesOf(request), rawText(request.get(SIGNATURE_HEADER)), messageKey)) return next();
+    const [bytes, signature] = [bytesOf(request), rawText(request.get(SIGNATURE_HEADER))];
+    if (messageKeys.some((key) => isSigned(bytes, signature, key))) return next();
     await pace.take(sourceOf(request));
     noteRefusal(response, 'wrong-signature');
     sendResult(response, notSigned());
