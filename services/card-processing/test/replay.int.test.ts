@@ -184,6 +184,9 @@ const sale3d = authenticationCommand('AuthenticateAndChargeCard');
 const foreign = { ...settle(), data: { ...settle().data, merchantAccount: 'other' } } as CardCommand;
 const attempt = purchaseCommand('ChargeCard', { checkoutAttempt: 1, callbackUrl: 'https://shop.test/callback' });
 
+/** Commands of an hour ago are overdue. */
+const later = async (): Promise<void> => void (now += 3_600_000);
+
 const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], object][] = [
   [
     'a SALE that is approved, repeated, and refunded',
@@ -256,9 +259,46 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
   ],
   [
     'a SALE3D whose authentication never ends',
-    () => world(),
+    () => world([], [{ kind: 'not-found' }]),
     [({ run }) => run(sale3d), ({ resolve }) => resolve()],
     { state: { kind: 'closed' }, operations: [{ code: 3024 }] },
+  ],
+  [
+    'a SALE that was charged, delivered again long after its deadline to a database without it',
+    () => world([], [{ kind: 'unknown' }, APPROVED]),
+    [later, ({ run }) => run(sale), ({ run }) => run(sale), ({ resolve }) => resolve(), ({ resolve }) => resolve()],
+    { state: { kind: 'charged' }, operations: [{ status: 'success', code: 0 }] },
+  ],
+  [
+    'a SALE that was not charged, delivered long after its deadline',
+    () => world([], [{ kind: 'not-found' }]),
+    [later, ({ run }) => run(sale), ({ resolve }) => resolve()],
+    { state: { kind: 'closed' }, operations: [{ status: 'error', code: 11 }] },
+  ],
+  [
+    'an AUTH and its SETTLE, both long after their deadlines, the SETTLE first',
+    () => world([], [APPROVED]),
+    [
+      later,
+      ({ run }) => run(settle()),
+      ({ run }) => run(foreign),
+      ({ resolve }) => resolve(),
+      ({ run }) => run(auth),
+      ({ resolve }) => resolve(),
+      ({ resolve }) => resolve(),
+    ],
+    { state: { kind: 'charged' } },
+  ],
+  [
+    'a SALE3D whose authentication is delivered long after it happened',
+    () => world([], [APPROVED]),
+    [
+      ({ run }) => run(sale3d),
+      later,
+      ({ hear }) => hear(threedsEvent('CardholderAuthenticated', 'SA3D', authenticated)),
+      ({ resolve }) => resolve(),
+    ],
+    { state: { kind: 'charged' }, operations: [{ status: 'success', code: 0 }] },
   ],
   [
     'a card-entry page with one attempt',

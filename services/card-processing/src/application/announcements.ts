@@ -28,6 +28,8 @@ export function announce(payment: Payment, event: PaymentEvent, { at }: { at: nu
     case 'PaymentOpened':
     case 'OperationStarted':
     case 'AuthenticatedSaleStarted':
+    case 'OperationOverdue':
+    case 'OverdueInquiryBegun':
     case 'InquiryFailed':
     case 'ProofMoved':
     case 'RefusalDecided':
@@ -47,6 +49,8 @@ type Published = Exclude<
       | 'PaymentOpened'
       | 'OperationStarted'
       | 'AuthenticatedSaleStarted'
+      | 'OperationOverdue'
+      | 'OverdueInquiryBegun'
       | 'InquiryFailed'
       | 'ProofMoved'
       | 'RefusalDecided'

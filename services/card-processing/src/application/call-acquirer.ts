@@ -41,6 +41,7 @@ export function leaseEnd(
 export async function callAcquirer(ports: Ports, payment: StoredPayment, context: CallContext): Promise<StoredPayment> {
   const { pending } = payment;
   if (pending === undefined) throw new Error('broken invariant: a call without an intent');
+  if (pending.lost !== undefined) throw new Error(`broken invariant: ${pending.reference} may have been called`);
   const answer = await answerOf(ports, payment, pending, context).finally(() => context.place?.leave());
   return recordAnswer(ports, payment, pending.reference, answer, context.causationId);
 }

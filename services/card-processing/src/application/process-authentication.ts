@@ -25,7 +25,8 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
   const awaiting = handled.before?.awaiting;
   if (!handled.written || awaiting === undefined) return;
   const { stored: payment } = handled;
-  if (payment.pending?.reference !== reference) {
+  const { pending } = payment;
+  if (pending?.reference !== reference || pending.lost !== undefined) {
     await reply(ports, payment, reference, awaiting);
     return dropUnusedCvv(ports, payment, reference, awaiting);
   }

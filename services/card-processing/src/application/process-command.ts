@@ -4,6 +4,7 @@ import { isAnswered, realmOf } from '@gateway/contracts';
 import type { CardData, CardOwner } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
 import { decide, deadlineOf } from '../domain/decide';
+import { decideOverdue, isOverdue } from '../domain/overdue';
 import type { Operation, ReplyAddress } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import { callAcquirer, leaseEnd } from './call-acquirer';
@@ -19,16 +20,17 @@ import { screenAttempt, takeBack } from './screen-attempt';
 /**
  * Decides one command, and stores the intent or the end. The acquirer call, its outcome and the reply follow after the
  * message is done, so that no acquirer delays another payment's message. A repeated command is answered from the
- * record; the resolver handles an intent without an outcome.
+ * record; the resolver handles an intent without an outcome, and a command that comes long after its deadline.
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { command, id: causationId } = received;
   const { reference } = command.data;
   const { card, facts, screened } = await gather(ports, received);
+  const decideOn = isOverdue(command, ports.now()) ? decideOverdue : decide;
   const { written, payment } = await recordOperation(
     ports,
     command,
-    (current) => decide(current, command, { ...facts, ...timesOf(ports, command) }),
+    (current) => decideOn(current, command, { ...facts, ...timesOf(ports, command) }),
     // A base operation is usually its payment's first, so try the insert before loading.
     { causationId, expectNew: isFirst(command) },
   );

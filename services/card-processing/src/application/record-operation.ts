@@ -55,7 +55,8 @@ export async function recordOperation(
     const isOwn = known === null || known.merchantAccount === merchantAccount;
     const payment = isOwn && known !== null ? known : newPayment(merchantAccount);
     const decided = decideOn(payment);
-    if (typeof decided === 'string' && !isOwn) return decided;
+    // Nobody has carried out a follow-up on another merchant's payment, however late it comes.
+    if (!isOwn) return typeof decided === 'string' ? decided : 'reference-not-found';
     const events = typeof decided === 'string' ? [refusalIn(payment, decided)] : decided;
     return known === null ? [opened, ...events] : events;
   };

@@ -3,6 +3,7 @@ import { createResolver as createDueResolver, INQUIRIES_BEFORE_ALARM, inquiryDel
 import type { FairWork } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideLostAuthentication } from '../domain/decide-authentication';
+import { decideNextOverdue } from '../domain/overdue';
 import { findOperation, pendingReference } from '../domain/payment';
 import { recordAnswer } from './call-acquirer';
 import type { AcquirerConnector, Ports, StoredPayment } from './ports';
@@ -24,7 +25,7 @@ export function createResolver(ports: Ports, everyMs: number): FairWork {
 /** Resolves a payment that this replica has claimed. */
 export async function resolveOutcome(ports: Ports, payment: StoredPayment): Promise<void> {
   const { pending } = payment;
-  if (pending === undefined) return giveUpAuthentication(ports, payment);
+  if (pending === undefined) return findWhatToInquire(ports, payment);
   const connector = payment.route && ports.connector(payment.route.acquirer);
   if (connector === undefined)
     ports.logger.error('no connector of this name is open', { acquirer: payment.route?.acquirer });
@@ -35,11 +36,38 @@ export async function resolveOutcome(ports: Ports, payment: StoredPayment): Prom
   if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
 }
 
-/** The threeds service ends every authentication in time, unless it lost it. */
-async function giveUpAuthentication(ports: Ports, payment: StoredPayment): Promise<void> {
-  const { written } = await ports.handle(payment, decideLostAuthentication);
+/** Gives up a lost authentication, or takes up the next overdue operation; then inquires about what may have happened. */
+async function findWhatToInquire(ports: Ports, payment: StoredPayment): Promise<void> {
   const reference = pendingReference(payment);
-  if (written && payment.awaiting?.withCvv === true && reference !== undefined) await ports.cards.dropCvv(reference);
+  const { written, stored } =
+    reference === undefined
+      ? await takeUpOverdue(ports, payment)
+      : await giveUpAuthentication(ports, payment, reference);
+  if (written && stored.pending !== undefined) await resolveOutcome(ports, stored);
+}
+
+/** The threeds service ends every authentication in time, unless it lost it. */
+async function giveUpAuthentication(ports: Ports, payment: StoredPayment, reference: string) {
+  const handled = await ports.handle(payment, (current) => decideLostAuthentication(current, ports.now()));
+  const hasEnded = handled.written && handled.stored.pending === undefined;
+  if (hasEnded && payment.awaiting?.withCvv === true) await ports.cards.dropCvv(reference);
+  return handled;
+}
+
+async function takeUpOverdue(ports: Ports, payment: StoredPayment) {
+  const now = ports.now();
+  const inquiries = (payment.inquiries ?? 0) + 1;
+  const handled = await ports.handle(payment, (current) =>
+    pendingReference(current) === undefined
+      ? decideNextOverdue(current, { now, retryAt: now + inquiryDelayMs(inquiries) })
+      : [],
+  );
+  if (handled.written && handled.stored.inquiries === INQUIRIES_BEFORE_ALARM) {
+    ports.logger.error('operations wait for their base, which is not on record; ask the acquirer', {
+      payment: payment._id,
+    });
+  }
+  return handled;
 }
 
 /** Undefined while unknown. "Not found" is final only when the acquirer confirms that it will never run the key. */
@@ -66,9 +94,10 @@ async function find(
   }
 }
 
-/** The final error has the code that the merchant got first. */
+/** The final error has the code that the merchant got first, or that of the deadline which a lost call missed. */
 function notExecuted(payment: StoredPayment, reference: string): AcquirerAnswer {
-  return { kind: 'not-executed', code: findOperation(payment, reference)?.code ?? RESPONSE_CODES.OUTCOME_UNKNOWN };
+  const code = payment.pending?.lost?.code ?? findOperation(payment, reference)?.code;
+  return { kind: 'not-executed', code: code ?? RESPONSE_CODES.OUTCOME_UNKNOWN };
 }
 
 async function postpone(ports: Ports, payment: StoredPayment, reference: string): Promise<void> {

@@ -25,6 +25,7 @@ import {
   TIMES,
   voidOf,
 } from './payments.fixture';
+import { OVERDUE_AFTER_MS } from './overdue';
 import type { Payment } from './payment';
 import { evolve, findOperation, newPayment } from './payment';
 import { codeOfRejection } from './rejections';
@@ -101,10 +102,18 @@ describe('AUTH3D and SALE3D', () => {
     [0, 'AuthenticatedSaleStarted'],
     [SALE_WITHIN_MS, 'AuthenticatedSaleStarted'],
     [SALE_WITHIN_MS + 1, 'OperationFailed'],
+    [SALE_WITHIN_MS + OVERDUE_AFTER_MS, 'OperationFailed'],
   ])('%i ms after its authentication, a SALE3D goes on with %s', (lateMs, type) => {
     const event = threedsEvent('CardholderAuthenticated', 'SA3D', authenticated);
     const decided = decideAuthentication(PAYMENTS['SALE3D challenged'], event, { ...TIMES, now: NOW + lateMs });
     expect(decided).toMatchObject([type === 'OperationFailed' ? { type, code: 3024 } : { type }]);
+  });
+
+  test('later, its sale is inquired about: it may have been made, and its record lost', () => {
+    const event = threedsEvent('CardholderAuthenticated', 'SA3D', authenticated);
+    const charging = afterEvent(PAYMENTS['SALE3D challenged'], event, NOW + SALE_WITHIN_MS + OVERDUE_AFTER_MS + 1);
+    expect(charging).toMatchObject({ state: { kind: 'charging' }, pending: { kind: 'sale', lost: { code: 3024 } } });
+    expect(charging.resolveAt).toBe(NOW + SALE_WITHIN_MS + OVERDUE_AFTER_MS + 1);
   });
 
   test('the sale inside a SALE3D is the same operation, and its outcome is final', () => {
@@ -146,11 +155,16 @@ describe('AUTH3D and SALE3D', () => {
   });
 
   test('gives up only an authentication that never ended', () => {
-    expect(decideLostAuthentication(PAYMENTS['SALE3D challenged'])).toMatchObject([
-      { type: 'OperationFailed', reference: ref('SA3D'), code: 3024 },
+    expect(decideLostAuthentication(PAYMENTS['AUTH3D challenged'], NOW)).toMatchObject([
+      { type: 'OperationFailed', reference: ref('AU3D'), code: 3024 },
     ]);
+    for (const situation of ['SALE3D challenged', 'SALE3D asked for'] as const) {
+      expect(decideLostAuthentication(PAYMENTS[situation], NOW)).toMatchObject([
+        { type: 'AuthenticatedSaleStarted', call: { reference: ref('SA3D'), lost: { code: 3024 } }, resolveAt: NOW },
+      ]);
+    }
     for (const situation of ['SALE3D charging', 'AUTH3D authenticated', 'AUTH3D voided', 'charging'] as const) {
-      expect(decideLostAuthentication(PAYMENTS[situation])).toEqual([]);
+      expect(decideLostAuthentication(PAYMENTS[situation], NOW)).toEqual([]);
     }
   });
 

@@ -2,6 +2,7 @@ import type { DataOf, ResponseCode, ThreedsEvent } from '@gateway/contracts';
 import { RESPONSE_CODES, cardStatusOfCode, coded } from '@gateway/contracts';
 import type { CardholderAuthenticated } from '@gateway/contracts';
 import type { CallDeadline } from './decide';
+import { lostCall, OVERDUE_AFTER_MS } from './overdue';
 import type { Authentication, Operation, Payment, PaymentEvent } from './payment';
 import { findOperation, pendingReference } from './payment';
 
@@ -48,10 +49,15 @@ export function saleDeadline({ occurredAt }: Pick<ThreedsEvent['data'], 'occurre
   return { at: occurredAt + SALE_WITHIN_MS, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
 }
 
-/** Ends an operation whose authentication never ended, because the threeds service lost it or is down. */
-export function decideLostAuthentication(payment: Payment): PaymentEvent[] {
+/**
+ * Ends an operation whose authentication never ended, because the threeds service lost it or is down. A SALE3D may have
+ * been charged, if the record of it is lost.
+ */
+export function decideLostAuthentication(payment: Payment, now: number): PaymentEvent[] {
   const reference = pendingReference(payment);
   if (reference === undefined || !isAuthenticating(payment, reference)) return [];
+  const { type, authentication = { challenged: false } } = findOperation(payment, reference) ?? {};
+  if (type === 'SALE3D') return [lostSale(reference, authentication, now)];
   return [failed(reference, RESPONSE_CODES.TRANSACTION_EXPIRED)];
 }
 
@@ -77,9 +83,17 @@ function authenticated(
   if (operation.type === 'AUTH3D') {
     return [{ type: 'CardAuthenticated', reference, authentication, authenticatedAt: data.occurredAt }];
   }
-  if (now > saleDeadline(data).at) return [failed(reference, RESPONSE_CODES.TRANSACTION_EXPIRED)];
+  const { at } = saleDeadline(data);
+  if (now > at + OVERDUE_AFTER_MS) return [lostSale(reference, authentication, now)];
+  if (now > at) return [failed(reference, RESPONSE_CODES.TRANSACTION_EXPIRED)];
   const call = { reference, kind: 'sale' } as const;
   return [{ type: 'AuthenticatedSaleStarted', reference, authentication, call, resolveAt: leaseEnd }];
+}
+
+/** Its sale may have been made, and its record lost: it ends with 3024 once the acquirer confirms that it was not. */
+function lostSale(reference: string, authentication: Authentication, now: number): PaymentEvent {
+  const call = { reference, kind: 'sale', ...lostCall(RESPONSE_CODES.TRANSACTION_EXPIRED) } as const;
+  return { type: 'AuthenticatedSaleStarted', reference, authentication, call, resolveAt: now };
 }
 
 type Refused = Extract<ThreedsEvent, { type: 'AuthenticationRefused' }>['data'];

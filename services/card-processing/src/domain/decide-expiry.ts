@@ -2,7 +2,7 @@ import { RESPONSE_CODES, coded, paymentIdOf, systemReference } from '@gateway/co
 import { OPERATIONS_MAX } from './bounds';
 import { expiringAt } from './holds';
 import type { Hold, Payment, PaymentEvent } from './payment';
-import { findOperation } from './payment';
+import { findOperation, overdueOperations } from './payment';
 
 /**
  * Between a VOID that was declined or failed and the next one: a minute, doubling up to six hours. So the ten operations
@@ -30,6 +30,8 @@ export function decideExpiry(
   const { state, operations } = payment;
   if (state.kind !== 'authorized' || state.hold.reference !== ask.reference) return [];
   const callbacks = announcements(payment, state.hold, ask.now);
+  // A SETTLE may have been carried out.
+  if (overdueOperations(payment).length > 0) return callbacks;
   if (ask.now < Math.max(state.hold.expiresAt, nextVoidAt(payment, ask.reference))) return callbacks;
   if (operations.length >= OPERATIONS_MAX) return 'too-many-operations';
   // Operations are never removed, so their count is a number that no earlier VOID had.

@@ -29,7 +29,7 @@ import type {
   ReplyAddress,
   Route,
 } from './payment';
-import { findOperation, mayBegin } from './payment';
+import { findOperation, mayBegin, overdueOperations } from './payment';
 import { proofRejection } from './proof';
 import type { Rejection } from './rejections';
 import { codeOfRejection } from './rejections';
@@ -91,6 +91,9 @@ export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
 export function decide(payment: Payment, command: CardCommand, facts: Facts): PaymentEvent[] | Rejection {
   // A refusal is on record however late it comes: nothing is carried out.
   if (facts.now > command.data.deadline && overLimitOf(command) === undefined) return 'deadline-passed';
+  // They exclude what their success would.
+  if (overdueOperations(payment).length > 0)
+    return 'baseReference' in command.data ? 'reference-not-found' : 'completed';
   switch (command.type) {
     case 'AuthorizeCard':
     case 'ChargeCard':
@@ -192,7 +195,7 @@ function purchase(payment: Payment, command: PurchaseCommand, facts: Facts): Pay
   return [
     {
       type: 'OperationStarted',
-      operation: { ...pending(command), ...counted(facts), ...holdCallbacksOf(command, facts) },
+      operation: { ...pendingOperation(command), ...counted(facts), ...holdCallbacksOf(command, facts) },
       call: purchaseCall(command, facts),
       route,
       cardBrand: accepted.card.brand,
@@ -206,7 +209,7 @@ function purchaseCall({ type, data: { reference } }: PurchaseCommand, { now }: F
   return type === 'ChargeCard' ? { reference, kind: 'sale' } : { reference, kind: 'authorize', begunAt: now };
 }
 
-function holdCallbacksOf({ type, data }: PurchaseCommand, facts: Facts): Pick<Operation, 'holdCallbacks'> {
+export function holdCallbacksOf({ type, data }: PurchaseCommand, facts: Facts): Pick<Operation, 'holdCallbacks'> {
   const { holdCallbackHours: hoursBefore } = facts;
   if (type !== 'AuthorizeCard' || data.callbackUrl === undefined || hoursBefore === undefined) return {};
   return { holdCallbacks: { hoursBefore } };
@@ -222,7 +225,7 @@ function authenticate(payment: Payment, command: AuthenticationCommand, facts: F
   return [
     {
       type: 'AuthenticationRequested',
-      operation: { ...pending(command), ...counted(facts) },
+      operation: { ...pendingOperation(command), ...counted(facts) },
       route: accepted.route,
       cardBrand: accepted.card.brand,
       ...presented(facts),
@@ -246,7 +249,11 @@ function counted({ velocity }: Facts): { declineCounts?: readonly Count[] } {
 function beginRejection(payment: Payment): Rejection | undefined {
   if (payment.checkoutEnded === true) return 'checkout-ended';
   if (!mayBegin(payment.state)) return 'completed';
-  return payment.operations.length >= MERCHANTS_OPERATIONS_MAX ? 'too-many-operations' : undefined;
+  return roomRejection(payment);
+}
+
+export function roomRejection({ operations }: Payment): Rejection | undefined {
+  return operations.length >= MERCHANTS_OPERATIONS_MAX ? 'too-many-operations' : undefined;
 }
 
 /** Lets an operation go to its acquirer or issuer; otherwise a rejection, or a decline that needs no bank. */
@@ -295,23 +302,31 @@ function followUp(payment: Payment, command: FollowUpCommand, facts: Facts): Pay
   if (base === undefined || (base.status === 'pending' && !mayFollowPending(command, base))) {
     return 'reference-not-found';
   }
-  const rejection = followUpRejection(payment, command, base, facts.now);
+  const type = followUpTypeOf[command.type];
+  const rejection = followUpRejection(payment, { ...command.data, type }, base, facts.now) ?? roomRejection(payment);
   if (rejection !== undefined) return rejection;
-  if (payment.operations.length >= MERCHANTS_OPERATIONS_MAX) return 'too-many-operations';
   if (base.type === 'AUTH3D') return voidAuthentication(command, base);
-  const originalTransactionId = base.bank?.transactionId;
   return [
     {
       type: 'OperationStarted',
-      operation: pending(command),
-      call: {
-        reference: command.data.reference,
-        kind: callOf[command.type],
-        ...(originalTransactionId === undefined ? {} : { originalTransactionId }),
-      },
+      operation: pendingOperation(command),
+      call: { reference: command.data.reference, ...followUpCall(type, base) },
       resolveAt: facts.leaseEnd(payment.route),
     },
   ];
+}
+
+type FollowUpType = 'SETTLE' | 'VOID' | 'REFUND';
+
+const followUpTypeOf = {
+  SettleAuthorization: 'SETTLE',
+  VoidAuthorization: 'VOID',
+  RefundCharge: 'REFUND',
+} as const satisfies Record<FollowUpCommand['type'], FollowUpType>;
+
+export function followUpCall(type: FollowUpType, { bank }: Operation): Omit<PendingCall, 'reference'> {
+  const kind = callOf[type];
+  return bank?.transactionId === undefined ? { kind } : { kind, originalTransactionId: bank.transactionId };
 }
 
 /** While a base's outcome is unknown, only an authentication, which holds no money, can be voided. */
@@ -325,31 +340,29 @@ function voidAuthentication(command: FollowUpCommand, base: Operation): PaymentE
   return [{ type: 'OperationFailed', reference: base.reference, ...coded(RESPONSE_CODES.ALREADY_VOIDED) }, voided];
 }
 
-const callOf: Record<FollowUpCommand['type'], CallKind> = {
-  SettleAuthorization: 'capture',
-  VoidAuthorization: 'void',
-  RefundCharge: 'refund',
-};
+const callOf: Record<FollowUpType, CallKind> = { SETTLE: 'capture', VOID: 'void', REFUND: 'refund' };
 
-function followUpRejection(
+/** A VOID has no amount of its own. */
+interface Money {
+  amountE4?: number;
+  currency?: string;
+}
+
+/** @param now epoch ms at which the follow-up is, or was, carried out */
+export function followUpRejection(
   payment: Payment,
-  command: FollowUpCommand,
+  asked: Money & { type: FollowUpType },
   base: Operation,
   now: number,
 ): Rejection | undefined {
-  switch (command.type) {
-    case 'SettleAuthorization':
-      return settleRejection(payment, command.data, base, now);
-    case 'VoidAuthorization':
+  switch (asked.type) {
+    case 'SETTLE':
+      return settleRejection(payment, asked, base, now);
+    case 'VOID':
       return voidRejection(payment, base);
-    case 'RefundCharge':
-      return refundRejection(payment, command.data, base);
+    case 'REFUND':
+      return refundRejection(payment, asked, base);
   }
-}
-
-interface Money {
-  amountE4: number;
-  currency: string;
 }
 
 function settleRejection(payment: Payment, asked: Money, base: Operation, now: number): Rejection | undefined {
@@ -373,7 +386,7 @@ function settleRejection(payment: Payment, asked: Money, base: Operation, now: n
 function settleOfHold(hold: Hold, asked: Money, now: number): Rejection | undefined {
   if (now >= hold.expiresAt) return 'hold-ended';
   if (asked.currency !== hold.currency) return 'amount-or-currency-differs';
-  return asked.amountE4 > hold.amountE4 ? 'settle-amount-too-high' : undefined;
+  return (asked.amountE4 ?? 0) > hold.amountE4 ? 'settle-amount-too-high' : undefined;
 }
 
 function voidRejection(payment: Payment, base: Operation): Rejection | undefined {
@@ -421,12 +434,12 @@ function refundRejection(payment: Payment, asked: Money, base: Operation): Rejec
 }
 
 function refundOfCharge(charged: Charge, asked: Money): Rejection | undefined {
-  return asked.currency === charged.currency && asked.amountE4 <= charged.amountE4
+  return asked.currency === charged.currency && (asked.amountE4 ?? 0) <= charged.amountE4
     ? undefined
     : 'amount-or-currency-differs';
 }
 
-function pending(command: CardCommand): Operation {
+export function pendingOperation(command: CardCommand): Operation {
   return { ...described(command), status: 'pending', ...coded(RESPONSE_CODES.OUTCOME_UNKNOWN), authcode: null };
 }
 

@@ -159,6 +159,8 @@ export interface PendingCall {
   originalTransactionId?: string;
   /** Of an authorize: epoch ms from which the bank may hold the money. */
   begunAt?: number;
+  /** It may have been made by a process whose record is lost. It is inquired about and never made; `code`: as it ends then. */
+  lost?: { code: ResponseCode };
 }
 
 /** Terminal and connector of the base operation. Follow-ups stay with them. */
@@ -284,6 +286,10 @@ export type PaymentEvent =
   | { type: 'OperationDeclined'; reference: string; code: ResponseCode; message: string; bank?: BankFacts }
   | { type: 'OperationFailed'; reference: string; code: ResponseCode; message: string; dueClockMs?: number }
   | { type: 'OutcomeBecameUnknown'; reference: string; code: OutcomeUnknownCode; message: string; resolveAt: number }
+  /** Delivered long after its deadline, and not on record: it may have been carried out. */
+  | { type: 'OperationOverdue'; operation: Operation; route?: Route; cardBrand?: string; resolveAt: number }
+  | { type: 'OverdueInquiryBegun'; reference: string; call: PendingCall; resolveAt: number }
+  | { type: 'OverdueRefused'; reference: string; code: ResponseCode; message: string }
   /** The resolver could not find out the outcome. */
   | { type: 'InquiryFailed'; reference: string; resolveAt: number }
   /** The hold follows the clock of its sandbox account. It ends `byMs` sooner, or just as before. */
@@ -319,6 +325,17 @@ export function evolve(payment: Payment | undefined, event: PaymentEvent): Payme
       return { ...recorded(payment, event.operation), ...presented(event) };
     case 'OperationStarted':
       return begun(payment, event);
+    case 'OperationOverdue':
+      return overdue(payment, event);
+    case 'OverdueInquiryBegun': {
+      const state = started(payment.state, required(payment, event.reference));
+      return { ...payment, state, pending: event.call, resolveAt: event.resolveAt };
+    }
+    case 'OverdueRefused': {
+      const { reference, code, message } = event;
+      if (pendingReference(payment) !== undefined) return broken(`${reference} is refused too early`);
+      return rested(withFields(payment, reference, { status: 'error', code, message }));
+    }
     case 'AuthenticationRequested':
       return authenticationBegun(payment, event);
     case 'AuthenticationStarted': {
@@ -427,6 +444,23 @@ function begun(payment: Payment, event: EventOf<'OperationStarted'>): Payment {
   };
 }
 
+function overdue(payment: Payment, { operation, route, cardBrand, resolveAt }: EventOf<'OperationOverdue'>): Payment {
+  return {
+    ...payment,
+    operations: [...payment.operations, operation],
+    // What is pending has its own time.
+    resolveAt: payment.resolveAt ?? resolveAt,
+    ...(route === undefined || payment.route !== undefined ? {} : { route }),
+    ...(cardBrand === undefined || payment.cardBrand !== undefined ? {} : { cardBrand }),
+  };
+}
+
+/** Overdue operations that wait for an inquiry, oldest first: pending, but not what the payment waits for. */
+export function overdueOperations(payment: Payment): Operation[] {
+  const waitsFor = pendingReference(payment);
+  return payment.operations.filter(({ status, reference }) => status === 'pending' && reference !== waitsFor);
+}
+
 function authenticationBegun(payment: Payment, event: EventOf<'AuthenticationRequested'>): Payment {
   const { operation, route, cardBrand, awaiting, resolveAt } = event;
   if (!mayBegin(payment.state)) return broken(`nothing can be authenticated while ${payment.state.kind}`);
@@ -517,8 +551,10 @@ function started(state: PaymentState, operation: Operation): PaymentState {
       return mayPurchase(state) ? { kind: 'authorizing' } : impossible();
     case 'SALE':
       return mayPurchase(state) ? { kind: 'charging' } : impossible();
-    case 'AUTH3D':
     case 'SALE3D':
+      // Overdue: its authentication is over, and only its sale may be found.
+      return mayPurchase(state) ? { kind: 'charging' } : impossible();
+    case 'AUTH3D':
       return impossible();
     case 'SETTLE':
       return state.kind === 'authorized'
@@ -536,7 +572,7 @@ function started(state: PaymentState, operation: Operation): PaymentState {
   }
 }
 
-function mayPurchase(state: PaymentState): boolean {
+export function mayPurchase(state: PaymentState): boolean {
   return mayBegin(state) || state.kind === 'authenticated';
 }
 
@@ -602,16 +638,18 @@ function chargeOf(operation: Operation): Charge {
   return { reference: operation.reference, amountE4: operation.amountE4, currency: operation.currency };
 }
 
-/** Nothing is pending: the resolver has nothing to do, and the customer of an authentication is deleted. */
 function end(payment: Payment, reference: string, outcome: Partial<Operation>): Payment {
-  const {
-    pending: _pending,
-    resolveAt: _resolveAt,
-    inquiries: _inquiries,
-    awaiting: _awaiting,
-    ...rest
-  } = change(payment, reference, outcome);
-  return rest;
+  return rested(change(payment, reference, outcome));
+}
+
+/**
+ * Nothing is pending: the customer of an authentication is deleted, and the resolver has nothing to do. Overdue operations
+ * that have waited are due at once.
+ */
+function rested(payment: Payment): Payment {
+  const { pending: _pending, resolveAt: _resolveAt, inquiries: _inquiries, awaiting: _awaiting, ...rest } = payment;
+  const isWaiting = rest.operations.some(({ status }) => status === 'pending');
+  return isWaiting ? { ...rest, resolveAt: 0 } : rest;
 }
 
 /** The edge waits only for the first answer. */
@@ -629,8 +667,9 @@ function presented({ presentation }: { presentation?: CardPresentation }): { pre
  * Nothing is under way and no money is held, so that only the merchant can change it. What was collected can still be
  * refunded.
  */
-export function isAtRest({ state, pending, refusal }: Payment): boolean {
-  if (pending !== undefined || refusal !== undefined) return false;
+export function isAtRest(payment: Payment): boolean {
+  const { state, pending, refusal } = payment;
+  if (pending !== undefined || refusal !== undefined || overdueOperations(payment).length > 0) return false;
   switch (state.kind) {
     case 'authenticating':
     case 'authorizing':

@@ -24,11 +24,12 @@ afterAll(async () => {
 
 /** An AUTH that went through, and a SETTLE under way. Without inquiries its call may still be running. */
 async function add(id: string, acceptedAt: number, more: Partial<Payment>): Promise<void> {
-  const operation = (name: string, at: number) => ({ reference: id + name, acceptedAt: at }) as Operation;
+  const operation = (name: string, at: number, status: Operation['status']) =>
+    ({ reference: id + name, acceptedAt: at, status }) as Operation;
   const body: Payment = {
     merchantAccount: `merchant_${id}`,
     state: { kind: 'charging' },
-    operations: [operation('AUTH', 1), operation('SETT', acceptedAt)],
+    operations: [operation('AUTH', 1, 'success'), operation('SETT', acceptedAt, 'pending')],
     pending: { reference: `${id}SETT`, kind: 'capture' },
     ...more,
   };
@@ -42,7 +43,7 @@ test('payments whose outcome is unknown are counted, with the acceptance of the 
   await add('C', 500, {});
   // Merchants make outcomes in XTS unknown at will. A VOID has no currency of its own.
   const auth = { reference: 'DAUTH', acceptedAt: 1, currency: 'XTS' } as Operation;
-  const voided = { reference: 'DSETT', acceptedAt: 1_000 } as Operation;
+  const voided = { reference: 'DSETT', acceptedAt: 1_000, status: 'pending' } as Operation;
   await add('D', 1_000, { inquiries: 9, operations: [auth, voided] });
   expect(await payments.unknownOutcomes()).toEqual({ open: 3, oldestAt: 2_000 });
 });

@@ -101,16 +101,16 @@ async function findUnknown(collection: Collection<StoredPayment>): Promise<Unkno
   const hint = unknownIndex.name;
   const open = await collection.countDocuments(IS_UNKNOWN, { hint, ...FIGURE_BOUNDS });
   if (open === 0) return { open };
-  const projection = { 'pending.reference': 1, 'operations.reference': 1, 'operations.acceptedAt': 1 };
+  const projection = { 'operations.status': 1, 'operations.acceptedAt': 1 };
   const bounds = { projection, maxTimeMS: FIGURE_BOUNDS.maxTimeMS };
   const oldest = await collection
-    .find<Pick<StoredPayment, 'pending' | 'operations'>>({ ...IS_UNKNOWN, ...IS_REAL }, bounds)
+    .find<Pick<StoredPayment, 'operations'>>({ ...IS_UNKNOWN, ...IS_REAL }, bounds)
     .sort(unknownIndex.key)
     .limit(OLDEST_AMONG)
     .hint(hint)
     .toArray();
-  const accepted = oldest.flatMap(({ pending, operations }) =>
-    operations.filter(({ reference }) => reference === pending?.reference).map(({ acceptedAt }) => acceptedAt),
+  const accepted = oldest.flatMap(({ operations }) =>
+    operations.filter(({ status }) => status === 'pending').map(({ acceptedAt }) => acceptedAt),
   );
   return { open, oldestAt: accepted.length === 0 ? undefined : Math.min(...accepted) };
 }
