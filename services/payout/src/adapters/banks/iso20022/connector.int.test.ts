@@ -260,6 +260,7 @@ describe('a payout that is given to the connector', () => {
     const unseen: unknown = Object.create(members, { findOne: { value: () => Promise.resolve(null) } });
     const { add } = createMembers({
       records: { ...records(), members: unseen as typeof members },
+      manifests: { reconcile: async () => undefined },
       debtorOf: () => ({ name: 'Gateway Ltd', iban: OUR_IBAN }),
       now: () => NOON,
       logger: silentLogger,

@@ -13,6 +13,7 @@ import { createDepartures } from './departures';
 import { endRecords } from './ends';
 import { createInboxDirectory } from './inbox-directory';
 import { createWorkLease } from './lease';
+import { createManifests } from './manifests';
 import { createMembers } from './members';
 import { createInboxGauge, registerGauges } from './metrics';
 import { createOperations } from './operations';
@@ -56,13 +57,15 @@ export function createIso20022Connector(options: {
   const settings = loadSettings(options.env);
   const records = openRecords(mongo);
   const schemaCheck = createSchemaCheck();
-  const members = createMembers({ records, debtorOf: settings.debtorOf, now, logger });
   const departures = createDepartures({ holds: options.holds, accounts: options.accounts, members: records.members });
+  const manifests = createManifests({ outbox: settings.outboxDir, records, departures, logger, newId });
+  const members = createMembers({ records, manifests, debtorOf: settings.debtorOf, now, logger });
   const batches = createBatches({ records, departures, ...settings, now, newId });
   const outbox = createOutboxDirectory({
     directory: settings.outboxDir,
     records,
     departures,
+    manifests,
     schemaCheck,
     logger,
     clock,
@@ -103,6 +106,16 @@ export function createIso20022Connector(options: {
     await outbox.writeFrozen();
   }
 
+  async function endAll(): Promise<void> {
+    await endRecords(records, now());
+    await manifests.prune(now());
+  }
+
+  /** Nothing is written or cancelled until they can be read; reports about other files count. */
+  async function unlessUnreadable(reconciled: Promise<void>): Promise<void> {
+    await reconciled.catch((error: unknown) => logger.error('the records of the outbox cannot be read', { error }));
+  }
+
   return {
     name: 'iso20022',
     longestCallMs: CALL_TIMEOUT_MS,
@@ -118,10 +131,11 @@ export function createIso20022Connector(options: {
       await nameAccounts(records);
       await mkdir(settings.outboxDir, { recursive: true });
       await inbox.prepare();
+      await unlessUnreadable(manifests.reconcile());
       const rounds = [
         repeat({ name: 'writing of batches', everyMs: settings.pollMs, work: cutDue, logger }),
         repeat({ name: 'reading of reports', everyMs: settings.pollMs, work: () => inbox.readAll(take), logger }),
-        repeat({ name: 'ending of records', everyMs: END_EVERY_MS, work: () => endRecords(records, now()), logger }),
+        repeat({ name: 'ending of records', everyMs: END_EVERY_MS, work: endAll, logger }),
       ];
       for (const round of rounds) round.start();
       started.push(...rounds);

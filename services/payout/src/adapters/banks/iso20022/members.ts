@@ -13,6 +13,7 @@ import { HELD_COUNT_TIMEOUT_MS } from '../../../application/hold-ports';
 import type { Scope } from '../../../domain/holds';
 import { CANCELLABLE_STATES } from '../../../domain/iso20022/batch';
 import { creditTransferOf } from '../../../domain/iso20022/credit-transfer';
+import type { Manifests } from './manifests';
 import type { Member, Records } from './records';
 import { isNotBegun } from './records';
 import type { Debtor } from './settings';
@@ -38,6 +39,7 @@ export interface Members {
 
 export function createMembers(options: {
   records: Pick<Records, 'members' | 'batches'>;
+  manifests: Pick<Manifests, 'reconcile'>;
   /** Undefined if the settings list no such account of ours. */
   debtorOf: (iban: string) => Debtor | undefined;
   now: () => number;
@@ -95,6 +97,7 @@ export function createMembers(options: {
   }
 
   async function cancel(reference: string): Promise<Cancellation> {
+    await options.manifests.reconcile();
     try {
       await members.updateOne(
         { _id: reference, state: { $in: [...CANCELLABLE_STATES] } },
@@ -127,6 +130,7 @@ export function createMembers(options: {
   }
 
   async function withdraw(reference: string): Promise<boolean> {
+    await options.manifests.reconcile();
     const withdrawn = await members.updateOne(
       { _id: reference, state: 'waiting' },
       { $set: { state: 'cancelled', endedAt: new Date(options.now()) }, $unset: { transfer: '' } },

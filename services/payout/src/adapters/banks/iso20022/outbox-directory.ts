@@ -1,13 +1,15 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Filter } from '@gateway/mongo';
 import { claimOne, isDue } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { Departures } from './departures';
+import type { Manifests } from './manifests';
 import type { Batch, Records } from './records';
 import { allows, isNotBegun, takeStep } from './records';
 import type { SchemaCheck } from './schema-check';
 import { createStaging } from './staging';
+import { syncDirectory } from './sync-directory';
 
 /** Ten times the time to write and validate a file of 10,000 payouts. */
 const LEASE_MS = 60_000;
@@ -21,7 +23,8 @@ export interface OutboxDirectory {
 }
 
 /**
- * Renders and validates a batch beside the outbox, marks it `emitting`, renames it into the outbox, marks it `emitted`.
+ * Renders and validates a batch beside the outbox, marks it `emitting`, records it in the outbox, renames it into the
+ * outbox, marks it `emitted`.
  * After a crash before the first mark the agent cannot have seen the file, so any replica may write it. After a crash
  * between the marks the agent may have taken it, so the batch is held.
  */
@@ -29,6 +32,7 @@ export function createOutboxDirectory(options: {
   directory: string;
   records: Records;
   departures: Departures;
+  manifests: Manifests;
   schemaCheck: SchemaCheck;
   logger: Logger;
   clock: Clock;
@@ -38,7 +42,7 @@ export function createOutboxDirectory(options: {
 }): OutboxDirectory {
   const { directory, clock, logger, move = rename } = options;
   const { now } = clock;
-  const { departures } = options;
+  const { departures, manifests } = options;
   const { batches, members } = options.records;
   const staging = createStaging({ outbox: directory, members, schemaCheck: options.schemaCheck });
 
@@ -81,6 +85,8 @@ export function createOutboxDirectory(options: {
 
   async function write(batch: Batch & { writer: string }): Promise<void> {
     const staged = staging.pathOf(batch);
+    // A restored database may not know that payouts of this batch have left in another one: it is opened again.
+    await manifests.reconcile();
     try {
       await emit(staged, batch);
     } finally {
@@ -95,6 +101,8 @@ export function createOutboxDirectory(options: {
     if (problem !== undefined) return hold('defect', mine, problem);
     if (!(await begin(mine, batch))) return;
     try {
+      if (!(await manifests.record(batch)) && batch.writings === undefined)
+        return hold('interruption', mine, 'it has been in the outbox before: the database was restored');
       // Another replica may have held the batch by now, and an operator may have released it.
       if (now() >= batch.leaseUntil) throw new Error('too late: its lease was over before it could be moved');
       await move(staged, join(directory, `${batch._id}.xml`));
@@ -139,14 +147,4 @@ export function createOutboxDirectory(options: {
   }
 
   return { writeFrozen, release };
-}
-
-/** Makes a rename survive a power cut. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
