@@ -213,6 +213,30 @@ function publish(type: string, key: string, data: unknown, headers: Record<strin
   return publisher.publishRaw({ topic: commandTopic, key, value, headers: { ...attributes, ...headers } });
 }
 
+test('a payment that the database has lost is found again at the acquirer, and nothing is charged twice', async () => {
+  const sale = await send(cardRequest('SALE'));
+  const auth = await send(cardRequest('AUTH'));
+  const settle = await send(followUp('SETTLE', auth['reference'], { amount: '10.00' }));
+  const references = [sale, auth, settle].map(({ reference }) => String(reference));
+  const keys = new Set(references.map((reference) => reference.slice(0, 16)));
+  const ledgers = () => Promise.all(references.map((reference) => system.ledger(reference)));
+  const before = await ledgers();
+  expect(before.map(({ length }) => length)).toEqual([1, 1, 1]);
+  await storage.collection('cards', 'payments').deleteMany({ _id: { $in: [...keys] } } as object);
+
+  // Long after their time, as from a group that was rewound.
+  const past = { acceptedAt: Date.now() - 600_000, deadline: Date.now() - 570_000 };
+  const kept = (await readTopics(system.space, [commandTopic])).filter(({ key }) => keys.has(String(key)));
+  expect(kept).toHaveLength(3);
+  for (const { key, value, headers } of kept)
+    await publish(String(headers['ce_type']), String(key), { ...(JSON.parse(String(value)) as Body), ...past });
+
+  const recordOf = async (of: string) => recordsOf(await send(checkOf({ reference: of })))[0];
+  for (const reference of references)
+    await until('its outcome', async () => (await recordOf(reference))?.status === 'SUCCESS');
+  expect(await ledgers()).toEqual(before);
+});
+
 describe('a message that can never be processed', () => {
   const deadLetters = () => deadLetterTopicOf(system.space.topicPrefix, 'cardCommands') ?? '';
   const ids = () => ({ ...newIds(), merchantAccount: 'demo_merchant', transactionUniqueId: uniqueId() });
