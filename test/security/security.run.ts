@@ -10,6 +10,7 @@ import { attackCommands } from './attacks/commands';
 import { attackFraming } from './attacks/framing';
 import { attackBodies } from './attacks/fuzz';
 import { attackHeadersAndLogs } from './attacks/injection';
+import { attackPasswords } from './attacks/passwords';
 import { attackWithPipelines } from './attacks/pipelining';
 import { attackSignatures } from './attacks/signatures';
 import { everythingWritten } from './places';
@@ -44,6 +45,7 @@ describe('requests sent together', () => attackWithPipelines(world));
 describe('bodies of brackets', () => attackWithBrackets(world));
 describe('bodies', () => attackBodies(world, seed));
 describe('commands of others', () => attackCommands(world));
+describe('guessed passwords', () => attackPasswords(world));
 describe('the audit log', () => attackAuditLog(world));
 describe('headers, pages and logs', () => attackHeadersAndLogs(world));
 
