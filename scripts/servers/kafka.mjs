@@ -84,7 +84,7 @@ function securityProperties({ port, controllerPort }, { certificatePort, keyFile
 
 /**
  * @param {KafkaSecurity | undefined} security
- * @returns {string[]} options of the tool that formats the storage: the users
+ * @returns {string[]} lines of a file of options for the tool that formats the storage: the users
  */
 export function scramOptions(security) {
   return Object.entries(security?.passwords ?? {}).flatMap(([name, password]) => [

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failure.mjs';
+import { writePrivateText } from '../gateway/private-file.mjs';
 import { cached, isCached } from '../install/download-cache.mjs';
 import { KAFKA_VERSION, kafkaIsUp, kafkaJvm, kafkaNodes, kafkaProperties, scramOptions } from './kafka.mjs';
 import { initiateReplicaSet, memberServes, mongodArguments } from './mongodb.mjs';
@@ -96,8 +97,17 @@ export class LocalServers {
     const java = (/** @type {string[]} */ ...args) => ({ command: 'java', args: ['-cp', libraries, ...args] });
     if (!existsSync(join(dataDirectory, 'meta.properties'))) {
       const format = java('kafka.tools.StorageTool', 'format', '-t', clusterId(directory), '-c', propertiesFile);
-      const args = [...FORMAT_JVM, ...format.args, ...scramOptions(security?.kafka)];
+      // In a file: every process of the machine can read the arguments of another.
+      const usersFile = join(directory, `${name}.users`);
+      writePrivateText(
+        usersFile,
+        scramOptions(security?.kafka)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+      const args = [...FORMAT_JVM, ...format.args, `@${usersFile}`];
       await processes.run(`${name}-format`, { ...format, args, timeoutMs: FORMAT_TIMEOUT_MS });
+      rmSync(usersFile);
     }
     const server = java('kafka.Kafka', propertiesFile);
     const logFile = join(logDirectory, `${name}.log`);
