@@ -45,7 +45,7 @@ const followAccounts = {
 
 /** `npm run doctor` compares indexes, and counts records by their keys' ids. */
 const inspect = {
-  edge: { journal: ['listIndexes'], checkouts: ['listIndexes'] },
+  edge: { journal: ['listIndexes'], checkouts: ['listIndexes'], test_record_counts: ['listIndexes'] },
   cards: { payments: ['listIndexes'], counters: ['listIndexes'] },
   threeds: { authentications: ['listIndexes'] },
   payouts: {

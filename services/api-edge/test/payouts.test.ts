@@ -119,6 +119,7 @@ describe('a payout', () => {
       amountE4: 123_400,
       feeE4: 0,
       currency: 'XTS',
+      isTest: true,
       token: expect.stringMatching(UUID) as string,
       instant: false,
       receiver: { iban: IBAN, bic: 'COBADEFF', name: 'Ann Lee', address: { city: 'Berlin' } },
