@@ -23,6 +23,8 @@ export default async function globalSetup(): Promise<void> {
       'shop_custom',
       '--custom',
       'all',
+      '--card-hash-beside-digits',
+      'on',
       ...returnHost,
       '--payout-fee',
       '0.50+1%',

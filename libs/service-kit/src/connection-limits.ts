@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import type { Registry } from 'prom-client';
 import { Counter, Gauge } from 'prom-client';
 import { rangeContains, sourceKey } from './address-range';
@@ -14,8 +15,11 @@ export interface ConnectionLimits {
   trustedProxies: readonly string[];
 }
 
-/** An open connection costs about 20 KB, so a full listener uses less than 100 MB. */
+/** An open connection costs about 25 KB, so a full listener uses about 125 MB. */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = { max: 5_000, maxPerSource: 2_500, trustedProxies: [] };
+
+/** So many times the memory of a plain connection is what one costs over TLS that ends here: about 70 KB. */
+const COST_OVER_TLS = 3;
 
 interface Connection {
   readonly socket: Socket;
@@ -34,8 +38,13 @@ type Connections = Map<string, Connection>;
  * the source's connection that has waited longest for a complete request, so a merchant behind the same NAT as an
  * attacker still gets in. A connection waits while it is new or idle, or its request is incomplete. At the limit of all
  * connections the server closes one of the source that has the most. If no connection waits, it closes the new one.
+ * A connection over TLS counts as three.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, metrics?: Registry): void {
+  const [max, maxPerSource] = [limits.max, limits.maxPerSource].map((limit) => countOf(limit, server)) as [
+    number,
+    number,
+  ];
   const sources = new Map<string, Connections>();
   const byPeer = new Map<string, Connection>();
   let open = 0;
@@ -44,8 +53,8 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
 
   /** At a limit, closes a waiting connection. Returns false if none waits. `own` are those of the new one's source. */
   function makeRoom(own: Connections | undefined): boolean {
-    const ownFull = own !== undefined && own.size >= limits.maxPerSource;
-    if (!ownFull && open < limits.max) return true;
+    const ownFull = own !== undefined && own.size >= maxPerSource;
+    if (!ownFull && open < max) return true;
     closed?.inc({ limit: ownFull ? 'source' : 'all' });
     const waiting = ownFull ? longestWaiting(own) : longestWaitingOfLargest(sources.values());
     waiting?.socket.destroy();
@@ -81,6 +90,10 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
       if (connection.request === request) becomeIdle(connection);
     });
   });
+}
+
+function countOf(limit: number, server: Server): number {
+  return server instanceof TlsServer ? Math.max(1, Math.floor(limit / COST_OVER_TLS)) : limit;
 }
 
 /** It waits from now on, so it is the last to be closed. A closed one is no longer of its source. */

@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { createCertificate } from '@gateway/testing';
 import type { ConnectionLimits } from './connection-limits';
-import type { ListeningServer } from './http-server';
+import type { ListeningServer, ListenOptions } from './http-server';
 import { listen } from './http-server';
 import { createMetrics } from './metrics';
 
@@ -18,8 +19,9 @@ const held: ServerResponse[] = [];
 const metrics = createMetrics('test', { processFigures: false });
 const figures = () => metrics.metrics();
 
-async function open(limits: Partial<ConnectionLimits>): Promise<void> {
+async function open(limits: Partial<ConnectionLimits>, tls?: ListenOptions['tls']): Promise<void> {
   server = await listen({
+    ...(tls === undefined ? {} : { tls }),
     listener: (request, response) => {
       if (request.url === '/held') return void held.push(response);
       request.resume().once('end', () => response.end('answered'));
@@ -115,6 +117,19 @@ test('the limit per source does not apply to a trusted proxy', async () => {
   await open({ maxPerSource: 1, trustedProxies: ['127.0.0.2/32'] });
   const proxied = [await dial('127.0.0.2'), await dial('127.0.0.2'), await dial('127.0.0.2')];
   for (const socket of proxied) expect(await ask(socket)).toContain('answered');
+});
+
+test('over TLS a connection takes the memory of three', async () => {
+  const { cert, key } = await createCertificate();
+  const tls = { current: { cert: Buffer.from(cert), key: Buffer.from(key) }, onChange: () => undefined };
+  await open({ maxPerSource: 8 }, tls);
+  const first = await dial();
+  const gone = closed(first);
+  await dial();
+  expect(await figures()).toMatch(/gateway_connections_closed_total\{limit="source".*\} 0/);
+  await dial();
+  await gone;
+  expect(await figures()).toMatch(/gateway_connections_open\S* 2/);
 });
 
 describe('at the limit of all connections', () => {
