@@ -238,7 +238,7 @@ export const connectionSettings = {
   MAX_CONNECTIONS: Type.Integer({
     minimum: 1,
     default: DEFAULT_CONNECTION_LIMITS.max,
-    description: 'Open connections of the public port; one over TLS that ends here counts as three',
+    description: 'Open connections of the public port; over TLS that ends here, half as many',
   }),
   MAX_CONNECTIONS_PER_SOURCE: Type.Integer({
     minimum: 1,

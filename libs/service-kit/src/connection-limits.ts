@@ -18,8 +18,8 @@ export interface ConnectionLimits {
 /** An open connection costs about 25 KB, so a full listener uses about 125 MB. */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = { max: 5_000, maxPerSource: 2_500, trustedProxies: [] };
 
-/** So many times the memory of a plain connection is what one costs over TLS that ends here: about 70 KB. */
-const COST_OVER_TLS = 3;
+/** Over TLS that ends here a connection costs about 70 KB, so a full listener has half of them: about 175 MB. */
+const SHARE_OVER_TLS = 0.5;
 
 interface Connection {
   readonly socket: Socket;
@@ -38,13 +38,10 @@ type Connections = Map<string, Connection>;
  * the source's connection that has waited longest for a complete request, so a merchant behind the same NAT as an
  * attacker still gets in. A connection waits while it is new or idle, or its request is incomplete. At the limit of all
  * connections the server closes one of the source that has the most. If no connection waits, it closes the new one.
- * A connection over TLS counts as three.
+ * Over TLS the limit of all connections is half as high.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, metrics?: Registry): void {
-  const [max, maxPerSource] = [limits.max, limits.maxPerSource].map((limit) => countOf(limit, server)) as [
-    number,
-    number,
-  ];
+  const max = server instanceof TlsServer ? Math.ceil(limits.max * SHARE_OVER_TLS) : limits.max;
   const sources = new Map<string, Connections>();
   const byPeer = new Map<string, Connection>();
   let open = 0;
@@ -53,7 +50,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
 
   /** At a limit, closes a waiting connection. Returns false if none waits. `own` are those of the new one's source. */
   function makeRoom(own: Connections | undefined): boolean {
-    const ownFull = own !== undefined && own.size >= maxPerSource;
+    const ownFull = own !== undefined && own.size >= limits.maxPerSource;
     if (!ownFull && open < max) return true;
     closed?.inc({ limit: ownFull ? 'source' : 'all' });
     const waiting = ownFull ? longestWaiting(own) : longestWaitingOfLargest(sources.values());
@@ -90,10 +87,6 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
       if (connection.request === request) becomeIdle(connection);
     });
   });
-}
-
-function countOf(limit: number, server: Server): number {
-  return server instanceof TlsServer ? Math.max(1, Math.floor(limit / COST_OVER_TLS)) : limit;
 }
 
 /** It waits from now on, so it is the last to be closed. A closed one is no longer of its source. */
