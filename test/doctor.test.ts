@@ -4,9 +4,10 @@ import type { AuthExpiry } from '@gateway/auth-expiry';
 import { deadLetterTopicOf } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import type { About, ListeningServer } from '@gateway/service-kit';
-import { createMetrics, Gauge, openInternalAccess, startOpsServer } from '@gateway/service-kit';
+import { aboutOf, createMetrics, Gauge, openInternalAccess, startOpsServer } from '@gateway/service-kit';
 import type { HttpsServer, TestCallers } from '@gateway/testing';
 import { createCallers, createCertificate, kafkaOf, silentLogger, startHttpsServer, until } from '@gateway/testing';
+import { heldKeysOf, newKeyPair, newVaultKeys, readKeys } from '@gateway/vault';
 import { runDoctor } from '../deploy/operations/src/doctor/doctor';
 import { runProvision } from '../deploy/operations/src/provision';
 import type { Merchant } from './support/merchant';
@@ -117,6 +118,18 @@ async function alterTopic(): Promise<Record<string, string>> {
   await admin.disconnect();
   provisionAgain();
   return {};
+}
+
+const idOf = (setting: string): string => settings[setting]?.split(':')[0] ?? '';
+
+/** What a replica shows whose active key has the id of the real one, and another value. */
+async function otherValueOf(setting: 'CARD_PUBLIC_KEY' | 'CVV_PUBLIC_KEY' | 'CARD_KEYS'): Promise<Partial<About>> {
+  const { publicKey, privateKey } = newKeyPair(idOf(setting));
+  const keys = await readKeys({ ...newVaultKeys(), [setting]: setting === 'CARD_KEYS' ? privateKey : publicKey }, [
+    setting,
+  ]);
+  const config = { GATEWAY_VERSION: 'development', GATEWAY_COMMIT: 'unknown', NODE_ENV: 'development' } as const;
+  return aboutOf('api-edge', config, heldKeysOf(keys));
 }
 
 const accountKey = async (): Promise<string> => {
@@ -238,6 +251,31 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
     /keys +api-edge at \S+ encrypts for the key newer, which card-processing at \S+ lacks: add it to CARD_KEYS/,
   ],
   [
+    'a public key for cards with the id of the private one, and another value',
+    async () => beside({ service: 'api-edge', about: await otherValueOf('CARD_PUBLIC_KEY') }),
+    /keys +The key \S+ in CARD_PUBLIC_KEY of api-edge at \S+ \([0-9a-f]{16}\) does not fit that in CARD_KEYS of threeds at \S+ \([0-9a-f]{16}\): give them the halves of one pair/,
+  ],
+  [
+    'the same for security codes',
+    async () => beside({ service: 'api-edge', about: await otherValueOf('CVV_PUBLIC_KEY') }),
+    /keys +The key \S+ in CVV_PUBLIC_KEY of api-edge at \S+ \([0-9a-f]{16}\) does not fit that in CVV_KEYS of card-processing at /,
+  ],
+  [
+    'the same for the secrets that sign callbacks',
+    async () => ({ SIGNING_PUBLIC_KEY: newKeyPair(idOf('SIGNING_PUBLIC_KEY')).publicKey }),
+    /keys +The key \S+ in SIGNING_PUBLIC_KEY of npm run merchant \([0-9a-f]{16}\) does not fit that in SIGNING_KEYS of callback-dispatcher at /,
+  ],
+  [
+    'a key for callbacks that callback-dispatcher lacks',
+    async () => ({ SIGNING_PUBLIC_KEY: newKeyPair('newer').publicKey }),
+    /keys +npm run merchant encrypts for the key newer, which callback-dispatcher at \S+ lacks: add it to SIGNING_KEYS/,
+  ],
+  [
+    'readers with different private keys under one id',
+    async () => beside({ service: 'threeds', about: await otherValueOf('CARD_KEYS') }),
+    /keys +The key \S+ in CARD_KEYS of card-processing at \S+ \([0-9a-f]{16}\) does not fit that in CARD_KEYS of threeds at \S+ \([0-9a-f]{16}\): give them the same value/,
+  ],
+  [
     'a retired key in use',
     async () => alone({ service: 'api-edge', about: { keys: { ACCOUNT_KEYS: ['newer', await accountKey()] } } }),
     /keys +\d+ records are still under the retired key \S+ of ACCOUNT_KEYS: npm run merchant -- reencrypt moves them/,
@@ -272,6 +310,11 @@ test.each(FAULTS)('%s is found, and the doctor says what to fix', async (_name, 
   const { exitCode, text } = await doctor(await plant());
   expect(text).toMatch(new RegExp(`^FIX +${sentence.source}`, 'm'));
   expect(exitCode).toBe(1);
+});
+
+test('a release that shows no fingerprints is compared by the ids of its keys', async () => {
+  const keys = { CARD_PUBLIC_KEY: [idOf('CARD_PUBLIC_KEY')] };
+  expect((await doctor(await beside({ service: 'api-edge', about: { keys } }))).text).not.toContain('FIX');
 });
 
 test('after all this the deployment is as it was: the doctor changes nothing', async () => {

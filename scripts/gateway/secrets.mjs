@@ -19,7 +19,7 @@ const accountsTools = ['libs/accounts/dist/cli.js', 'deploy/operations/dist/prov
  */
 export const holders = {
   ACCOUNT_KEYS: ['api-edge', 'callback-dispatcher', ...accountsTools],
-  SIGNING_PUBLIC_KEY: accountsTools,
+  SIGNING_PUBLIC_KEY: [...accountsTools, 'deploy/operations/dist/doctor/doctor.js'],
   // The command line opens secrets to seal them again.
   SIGNING_KEYS: ['callback-dispatcher', 'libs/accounts/dist/cli.js'],
   CARD_PUBLIC_KEY: ['api-edge'],

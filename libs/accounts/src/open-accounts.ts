@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import type { Secret, SimulatedMoney } from '@gateway/contracts';
 import type { Collection, DatabaseAddress } from '@gateway/mongo';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
-import type { KeyIds } from '@gateway/service-kit';
+import type { HeldKeys } from '@gateway/service-kit';
 import type { KeyProviderConfig, Keys } from '@gateway/vault';
-import { keyIdsOf, readKeys } from '@gateway/vault';
+import { heldKeysOf, readKeys } from '@gateway/vault';
 import type { Account } from './account';
 import type * as AccountModels from './account-model';
 import type { AccountRecord } from './account-record';
@@ -44,13 +44,13 @@ export interface OpenAccountDirectory {
 export interface OpenLogins extends OpenAccountDirectory {
   readonly credentials: CredentialCheck;
   readonly rateLimiter: RateLimiter;
-  /** Of the keys with which they were opened. */
-  readonly keyIds: KeyIds;
+  /** With which they were opened. */
+  readonly heldKeys: HeldKeys;
 }
 
 /** What callback-dispatcher needs. */
 export interface OpenSigning extends OpenAccountDirectory {
-  readonly keyIds: KeyIds;
+  readonly heldKeys: HeldKeys;
   /** Throws UnknownKeyError or DecryptionError. */
   signingSecrets(account: Account): Promise<SigningSecrets>;
   /**
@@ -97,7 +97,7 @@ type Storage = Awaited<ReturnType<typeof openStorage>>;
 export async function openLogins(options: OpenLoginsOptions): Promise<OpenLogins> {
   const keys = await readKeys(options, ['ACCOUNT_KEYS']);
   const storage = await openStorage(options);
-  return { ...directoryOf(storage), ...loginsOf(storage, keys.ACCOUNT_KEYS), keyIds: keyIdsOf(keys) };
+  return { ...directoryOf(storage), ...loginsOf(storage, keys.ACCOUNT_KEYS), heldKeys: heldKeysOf(keys) };
 }
 
 /** The same, to sign callbacks. */
@@ -105,7 +105,7 @@ export async function openSigning(options: OpenSigningOptions): Promise<OpenSign
   const keys = await readKeys(options, ['ACCOUNT_KEYS', 'SIGNING_KEYS']);
   const storage = await openStorage(options);
   const open = createOpenSecret(keys.ACCOUNT_KEYS, keys.SIGNING_KEYS);
-  return { ...directoryOf(storage), ...signingOf(storage, open), keyIds: keyIdsOf(keys) };
+  return { ...directoryOf(storage), ...signingOf(storage, open), heldKeys: heldKeysOf(keys) };
 }
 
 /** The same, to make and change accounts. */
@@ -120,7 +120,7 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
     ...directoryOf(storage),
     ...loginsOf(storage, keys.ACCOUNT_KEYS),
     ...signingOf(storage, openSecret),
-    keyIds: keyIdsOf(keys),
+    heldKeys: heldKeysOf(keys),
     administration: whenUsed(() => {
       const load = createRequire(__filename);
       const { accountModel } = load('./account-model') as typeof AccountModels;

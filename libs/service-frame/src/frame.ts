@@ -15,7 +15,8 @@ import type {
 import { connectMongo, createOutbox, startDatabaseClock, watchLogin } from '@gateway/mongo';
 import type {
   CommonConfig,
-  KeyIds,
+  HeldKey,
+  HeldKeys,
   Logger,
   OnStop,
   Registry,
@@ -40,8 +41,8 @@ export interface ServiceDeps<Config extends CommonConfig> extends TimeSources {
 export interface DatabaseClient {
   /** False once it has lost the primary. */
   healthy(): boolean;
-  /** Of the keys with which it was opened. */
-  readonly keyIds?: KeyIds;
+  /** With which it was opened. */
+  readonly heldKeys?: HeldKeys;
   close(): Promise<void>;
 }
 
@@ -92,7 +93,7 @@ export interface OpenFrame<Config extends CommonConfig> {
   frame: Frame<Config>;
   outboxes: readonly Outbox[];
   /** Of all databases. */
-  keyIds: KeyIds;
+  heldKeys: HeldKeys;
 }
 
 /** Opens the database and reads its clock. Kafka connects later, when the publisher starts. */
@@ -129,7 +130,7 @@ export async function openFrame<Config extends CommonConfig>(
   const kafka = createKafka({ ...connection, clientId: name, logger });
   const databases: DatabaseClient[] = [mongo];
   const outboxes: Outbox[] = [];
-  const keyIds: Record<string, readonly string[]> = {};
+  const heldKeys: Record<string, readonly HeldKey[]> = {};
 
   const frame: Frame<Config> = {
     config,
@@ -144,7 +145,7 @@ export async function openFrame<Config extends CommonConfig>(
     storage: { uri, mongo, databasePrefix, now: clock.now, logger },
     database(client) {
       databases.push(client);
-      Object.assign(keyIds, client.keyIds);
+      Object.assign(heldKeys, client.heldKeys);
       onStop(() => client.close());
       return client;
     },
@@ -158,5 +159,5 @@ export async function openFrame<Config extends CommonConfig>(
     onStop,
     onStopLast: (close) => void last.push(close),
   };
-  return { frame, outboxes, keyIds };
+  return { frame, outboxes, heldKeys };
 }

@@ -6,7 +6,7 @@ import type {
   CommonConfig,
   InternalRoutes,
   IsStarted,
-  KeyIds,
+  HeldKeys,
   ListeningServer,
   OnStop,
   PublicPortOptions,
@@ -81,9 +81,9 @@ export function createFramedService<
   Port extends string = never,
 >(options: FramedServiceOptions<Config, Deps, Port>): Service<Record<Port | 'ops', number>> {
   return createService(async (onStop, isStarted) => {
-    const { frame, outboxes, keyIds } = await openFrame(options, onStop);
+    const { frame, outboxes, heldKeys } = await openFrame(options, onStop);
     const parts = await options.open(frame, options.deps);
-    return run({ ...options, frame, outboxes, keyIds, parts, onStop, isStarted });
+    return run({ ...options, frame, outboxes, heldKeys, parts, onStop, isStarted });
   });
 }
 
@@ -92,7 +92,7 @@ interface Opened<Port extends string> {
   deps: Pick<ServiceDeps<CommonConfig>, 'onFatal'>;
   frame: Frame<CommonConfig>;
   outboxes: readonly Outbox[];
-  keyIds: KeyIds;
+  heldKeys: HeldKeys;
   parts: Parts<Port>;
   onStop: OnStop;
   isStarted: IsStarted;
@@ -121,7 +121,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   const ops = await startOpsServer({
     port: frame.config.OPS_PORT,
     access,
-    about: aboutOf(opened.service.name, frame.config, opened.keyIds),
+    about: aboutOf(opened.service.name, frame.config, opened.heldKeys),
     metrics,
     readiness: () => ({
       started: opened.isStarted(),

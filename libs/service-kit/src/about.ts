@@ -2,8 +2,15 @@ import type { Registry } from 'prom-client';
 import { Gauge } from 'prom-client';
 import type { CommonConfig } from './config';
 
-/** Ids of the keys that a process holds, by setting, the active one first. */
-export type KeyIds = Readonly<Record<string, readonly string[]>>;
+/** A key that a process holds. */
+export interface HeldKey {
+  readonly id: string;
+  /** Of a pair: the fingerprint of its public half, so that both halves have the same one. */
+  readonly fingerprint?: string | undefined;
+}
+
+/** Keys that a process holds, by setting, the active one first. */
+export type HeldKeys = Readonly<Record<string, readonly HeldKey[]>>;
 
 /** What a replica is, for operators: `/about` of its internal port. */
 export interface About {
@@ -15,18 +22,33 @@ export interface About {
   profile: string;
   /** Version of Node. */
   node: string;
-  keys: KeyIds;
+  /** Ids, by setting, the active one first. */
+  keys: Readonly<Record<string, readonly string[]>>;
+  /** Of the keys that belong to pairs, by setting and id. Missing in releases before it. */
+  fingerprints?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 type AboutConfig = Pick<CommonConfig, 'GATEWAY_VERSION' | 'GATEWAY_COMMIT' | 'NODE_ENV'>;
 
-/** @param keys of the settings that the process has read */
+/** @param held keys of the settings that the process has read */
 export function aboutOf(
   service: string,
   { GATEWAY_VERSION: version, GATEWAY_COMMIT: commit, NODE_ENV: profile }: AboutConfig,
-  keys: KeyIds = {},
+  held: HeldKeys = {},
 ): About {
-  return { service, version, commit, profile, node: process.versions.node, keys };
+  const keys = Object.fromEntries(Object.entries(held).map(([setting, all]) => [setting, all.map(({ id }) => id)]));
+  const fingerprints = Object.fromEntries(
+    Object.entries(held)
+      .map(([setting, all]) => [setting, fingerprintsById(all)] as const)
+      .filter(([, byId]) => Object.keys(byId).length > 0),
+  );
+  return { service, version, commit, profile, node: process.versions.node, keys, fingerprints };
+}
+
+function fingerprintsById(keys: readonly HeldKey[]): Record<string, string> {
+  return Object.fromEntries(
+    keys.flatMap(({ id, fingerprint }) => (fingerprint === undefined ? [] : [[id, fingerprint] as const])),
+  );
 }
 
 /** The same as metrics, so that dashboards see which versions run and alerts see a retired key that stays. */

@@ -238,7 +238,7 @@ test('the internal port serves liveness, readiness by check, metrics, and what r
     about: aboutOf(
       'test',
       { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc', NODE_ENV: 'production' },
-      { CARD_KEYS: ['new', 'old'] },
+      { CARD_KEYS: [{ id: 'new', fingerprint: 'fa' }, { id: 'old' }], TOKEN_KEYS: [{ id: 'new' }] },
     ),
     readiness: () => ({ database, bus: true }),
     metrics: createMetrics('test', { processFigures: true }),
@@ -261,7 +261,11 @@ test('the internal port serves liveness, readiness by check, metrics, and what r
     profile: 'production',
     node: process.versions.node,
   };
-  expect(JSON.parse((await ask(ops.port, '/about')).body)).toEqual({ ...about, keys: { CARD_KEYS: ['new', 'old'] } });
+  expect(JSON.parse((await ask(ops.port, '/about')).body)).toEqual({
+    ...about,
+    keys: { CARD_KEYS: ['new', 'old'], TOKEN_KEYS: ['new'] },
+    fingerprints: { CARD_KEYS: { new: 'fa' } },
+  });
   await ops.close(0);
 });
 

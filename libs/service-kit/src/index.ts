@@ -1,4 +1,4 @@
-export type { About, KeyIds } from './about';
+export type { About, HeldKey, HeldKeys } from './about';
 export { aboutOf } from './about';
 export * from './address-range';
 export * from './ask';
@@ -40,7 +40,7 @@ export * from './retention';
 export type { Environment } from './secret-settings';
 export { ownKeyText, secretFolder, secretText } from './secret-settings';
 export { readSecretFolder } from './secret-files';
-export { isPublished } from './published-secrets';
+export { fingerprintOf, isPublished } from './published-secrets';
 export { readAuthority } from './authority';
 export { authorityFile, calledAddress, ownAddress } from './called-address';
 export { listeningHosts } from './profile';

@@ -53,7 +53,8 @@ export function fingerprintsOf(text: string): string[] {
   return [...(isKey ? [Buffer.from(text, 'base64')] : []), Buffer.from(text)].map(fingerprintOf);
 }
 
-function fingerprintOf(bytes: Buffer): string {
+/** 16 hex digits by which people and programs compare a key without seeing it. @param bytes of a key, not of a short secret */
+export function fingerprintOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, FINGERPRINT_LENGTH);
 }
 

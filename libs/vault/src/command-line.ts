@@ -18,7 +18,7 @@ import { newKey, newKeyPair } from './generate-keys';
 import { createOpener } from './hpke';
 import { keyProviderSettings } from './key-provider';
 import type { Keys } from './keys';
-import { readKeys } from './keys';
+import { PUBLIC_HALF, readKeys } from './keys';
 import { openKeyProvider } from './open-key-provider';
 import type { KeyCount, Progress, Reencryption } from './reencryption';
 import { COUNT_TIMEOUT_MS, createReencryption, TOTAL_MAX } from './reencryption';
@@ -46,17 +46,13 @@ npm start, or MONGODB_URI, DATABASE_PREFIX, CARD_KEYS, TOKEN_KEYS, IDENTITY_TOKE
 const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;
 const settings = Type.Object({ NODE_ENV, MONGODB_URI, DATABASE_PREFIX, ...cardReaderSettings });
 
-/**
- * Where the keys of a setting go. `publicKey`: the setting of the public half, for who only encrypts. `removal`: what
- * ends with the old key.
- */
-const ROTATED: Record<string, { publicKey?: string; holders: string; then: string; removal?: string }> = {
+/** Where the keys of a setting go. `removal`: what ends with the old key. */
+const ROTATED: Record<string, { holders: string; then: string; removal?: string }> = {
   CARD_KEYS: {
-    publicKey: 'CARD_PUBLIC_KEY',
     holders: 'card-processing, threeds and this job',
     then: 'npm run vault -- reencrypt',
   },
-  CVV_KEYS: { publicKey: 'CVV_PUBLIC_KEY', holders: 'card-processing', then: 'wait for 30 minutes' },
+  CVV_KEYS: { holders: 'card-processing', then: 'wait for 30 minutes' },
   TOKEN_KEYS: {
     holders: 'api-edge, card-processing, threeds and this job',
     // The keys of security codes are sealed under it, and are needed as long as with CVV_KEYS.
@@ -69,7 +65,6 @@ const ROTATED: Record<string, { publicKey?: string; holders: string; then: strin
     then: 'npm run merchant -- reencrypt, with SIGNING_KEYS',
   },
   SIGNING_KEYS: {
-    publicKey: 'SIGNING_PUBLIC_KEY',
     holders: 'callback-dispatcher',
     then: 'npm run merchant -- reencrypt, with SIGNING_KEYS',
   },
@@ -217,7 +212,8 @@ async function rotate(
   }
   const id = given ?? newId();
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new ConfigurationError('An id has 1 to 32 letters, digits, _ or -.');
-  const { publicKey, holders, then, removal } = rotated;
+  const { holders, then, removal } = rotated;
+  const publicKey = PUBLIC_HALF[setting];
   const pair = publicKey === undefined ? { privateKey: newKey(id) } : newKeyPair(id);
   const entry = await wrapped(env, setting, pair.privateKey);
   const publicHalf = publicKey !== undefined && 'publicKey' in pair ? { [publicKey]: pair.publicKey } : {};

@@ -1,5 +1,4 @@
 import { Secret } from '@gateway/contracts';
-import type { KeyIds } from '@gateway/service-kit';
 import { ConfigurationError } from '@gateway/service-kit';
 import type { KeyProvider, KeyProviderConfig } from './key-provider';
 import { openKeyProvider } from './open-key-provider';
@@ -9,6 +8,17 @@ export const KEY_BYTES = 32;
 const WRAPPED_BYTES_MAX = 1_024;
 const MAX_KEYS = 16;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
+
+/** The settings of private keys, with those of the public half of their active key. */
+export const PUBLIC_HALF: Readonly<Record<string, string>> = {
+  CARD_KEYS: 'CARD_PUBLIC_KEY',
+  CVV_KEYS: 'CVV_PUBLIC_KEY',
+  SIGNING_KEYS: 'SIGNING_PUBLIC_KEY',
+};
+
+export function isPublicKey(setting: string): boolean {
+  return Object.values(PUBLIC_HALF).includes(setting);
+}
 
 /** The keys of one setting by id, the active one first: it encrypts, all of them decrypt, which allows rotation. */
 export interface Keys {
@@ -46,7 +56,7 @@ export async function readKeys<Name extends string>(
   names: readonly Name[],
 ): Promise<Record<Name, Keys>> {
   const problems: string[] = [];
-  const isWrapped = (name: string): boolean => config.KEY_PROVIDER === 'aws-kms' && !name.endsWith('_PUBLIC_KEY');
+  const isWrapped = (name: string): boolean => config.KEY_PROVIDER === 'aws-kms' && !isPublicKey(name);
   const entries = names.map((name) => [name, readEntries(name, config[name], problems, isWrapped(name))] as const);
   if (problems.length > 0) throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
   const provider = await openKeyProvider(config);
@@ -103,11 +113,6 @@ function readEntry(entry: string, wrapped: boolean): Key | string {
 function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined;
-}
-
-/** For operators: which keys a process holds. */
-export function keyIdsOf(keys: Readonly<Record<string, Keys>>): KeyIds {
-  return Object.fromEntries(Object.entries(keys).map(([setting, { all }]) => [setting, all.map(({ id }) => id)]));
 }
 
 export function keysOf(setting: string, all: readonly Key[]): Keys {

@@ -1,7 +1,7 @@
 import type { CvvKeyIssuedData, Secret } from '@gateway/contracts';
 import type { Collection, DatabaseAddress } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
-import type { KeyIds, Logger } from '@gateway/service-kit';
+import type { HeldKeys, Logger } from '@gateway/service-kit';
 import type { CardData } from './card-data';
 import type { CardReader } from './card-reader';
 import { createCardReader } from './card-reader';
@@ -19,12 +19,13 @@ import { createCvvReader, createCvvWriter, ensureCvvIndexes } from './cvvs';
 import { createOpener, createSealer } from './hpke';
 import type { KeyProviderConfig } from './key-provider';
 import type { Keys } from './keys';
-import { keyIdsOf, readKeys } from './keys';
+import { heldKeysOf } from './held-keys';
+import { readKeys } from './keys';
 
 export interface OpenVault<Vault> {
   readonly vault: Vault;
-  /** Of the keys with which it was opened. */
-  readonly keyIds: KeyIds;
+  /** With which it was opened. */
+  readonly heldKeys: HeldKeys;
   /** False once the primary is lost; for a service's readiness. */
   healthy(): boolean;
   close(): Promise<void>;
@@ -169,7 +170,7 @@ async function openVault<Vault extends object>(
     const vault = await create(parts);
     return {
       vault,
-      keyIds: keyIdsOf(keys),
+      heldKeys: heldKeysOf(keys),
       healthy: () => connection.healthy(),
       async close() {
         if (isReader(vault)) await vault.drain();

@@ -21,7 +21,7 @@ import { readConfig } from './settings';
 const USAGE = `usage: npm run doctor [-- --json]
 Looks at a deployment from outside, and says what to fix. Changes nothing. Exits 0 if all is well, else 1.
 Uses the settings of the last npm start, or those of npm run provision, OPS_URLS, IDENTITY_TOKEN, CALLERS_FILE,
-PUBLIC_BASE_URL and THREEDS_PUBLIC_URL.`;
+SIGNING_PUBLIC_KEY, PUBLIC_BASE_URL and THREEDS_PUBLIC_URL.`;
 
 const CHECKS: readonly Check[] = [
   ...[servicesCheck, versionsCheck, clocksCheck, groupsCheck, topicsCheck, accessCheck, indexesCheck],

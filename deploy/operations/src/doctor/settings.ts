@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { Environment } from '@gateway/service-kit';
-import { commonSettings, identitySettings, loadConfig } from '@gateway/service-kit';
+import { commonSettings, identitySettings, loadConfig, secretText } from '@gateway/service-kit';
 import { settings as provisioning } from '../settings';
 
 /** The deployment should look as `npm run provision` would make it with the same settings. */
@@ -13,6 +13,13 @@ export const settings = Type.Object({
     Type.String({
       description:
         'Internal ports of the services: `api-edge=http://api-edge:9100,…`. A host with several addresses is that many replicas',
+    }),
+  ),
+  SIGNING_PUBLIC_KEY: Type.Optional(
+    // No secret, but it may be in a file, as for the command line that uses it.
+    secretText({
+      minLength: 1,
+      description: 'That of `npm run merchant`. Set, it must be the public half of a key of callback-dispatcher',
     }),
   ),
   PUBLIC_BASE_URL: Type.Optional(Type.String({ description: 'Where merchants reach the gateway' })),

@@ -1,5 +1,6 @@
+import type { HeldKey } from '@gateway/service-kit';
+import { heldKeysOf, PUBLIC_HALF, readKeys } from '@gateway/vault';
 import type { Check, Deployment } from '../check';
-import type { Replica } from '../replicas';
 
 /** Counting reads an index of the cards, and all accounts with their secrets. */
 export const COUNT_TIMEOUT_MS = 120_000;
@@ -41,24 +42,31 @@ const RECORDS: Readonly<Record<string, readonly [Records, ...Records[]]>> = {
 };
 
 /** Who encrypts has the public half of a pair, and who reads must have its private half. */
-const PRIVATE_HALF: Readonly<Record<string, string>> = { CARD_PUBLIC_KEY: 'CARD_KEYS', CVV_PUBLIC_KEY: 'CVV_KEYS' };
+const PRIVATE_HALF: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(PUBLIC_HALF).map(([privateHalf, publicHalf]) => [publicHalf, privateHalf]),
+);
 
-/** A replica that holds the keys of a ring. Ids of the keys, the active one first. */
+/** A replica that holds the keys of a ring, the active one first. */
 interface Holder {
   name: string;
-  ids: readonly string[];
+  ring: string;
+  keys: readonly HeldKey[];
 }
 type Rings = ReadonlyMap<string, readonly Holder[]>;
 
-/** Every holder of a ring has the same keys, every record has its key, and no key is held without use. */
+/**
+ * Every holder of a ring has the same keys, who encrypts has the public half of a key that every reader holds, every
+ * record has its key, and no key is held without use.
+ */
 export const keysCheck: Check = {
   name: 'keys',
   async examine(deployment) {
-    const rings = ringsOf(deployment.replicas);
+    const rings = await ringsOf(deployment);
     const faults: string[] = [];
     let total = 0;
     for (const [ring, holders] of rings) {
-      faults.push(...disagreements(ring, holders), ...unreadable(ring, holders, rings));
+      const readers = rings.get(PRIVATE_HALF[ring] ?? '') ?? [];
+      faults.push(...disagreements(ring, holders), ...unreadable(holders, readers));
       const records = RECORDS[ring];
       if (records === undefined) continue;
       const counts = new Map<string, number>();
@@ -70,33 +78,56 @@ export const keysCheck: Check = {
   },
 };
 
-function ringsOf(replicas: readonly Replica[]): Rings {
+/** Those of all replicas, and what the command line that gives accounts their secrets has. */
+async function ringsOf({ replicas, config: { SIGNING_PUBLIC_KEY } }: Deployment): Promise<Rings> {
   const rings = new Map<string, Holder[]>();
+  const add = (holder: Holder) => rings.set(holder.ring, [...(rings.get(holder.ring) ?? []), holder]);
   for (const { name, about } of replicas) {
     for (const [ring, ids] of Object.entries(about?.keys ?? {})) {
-      rings.set(ring, [...(rings.get(ring) ?? []), { name, ids }]);
+      add({ name, ring, keys: ids.map((id) => ({ id, fingerprint: about?.fingerprints?.[ring]?.[id] })) });
     }
+  }
+  if (SIGNING_PUBLIC_KEY !== undefined) {
+    const held = heldKeysOf(await readKeys({ SIGNING_PUBLIC_KEY }, ['SIGNING_PUBLIC_KEY']));
+    for (const [ring, keys] of Object.entries(held)) add({ name: 'npm run merchant', ring, keys });
   }
   return rings;
 }
 
 function disagreements(ring: string, [first, ...others]: readonly Holder[]): string[] {
-  const keysOf = ({ ids }: Holder): string => ids.join(', ');
-  return others
-    .filter((other) => first !== undefined && keysOf(other) !== keysOf(first))
+  if (first === undefined) return [];
+  const idsOf = ({ keys }: Holder): string => keys.map(({ id }) => id).join(', ');
+  const ids = others
+    .filter((other) => idsOf(other) !== idsOf(first))
     .map(
       (other) =>
-        `${other.name} has other keys in ${ring} (${keysOf(other)}) than ${first?.name} (${first && keysOf(first)}): finish the rotation, see docs/runbook.md.`,
+        `${other.name} has other keys in ${ring} (${idsOf(other)}) than ${first.name} (${idsOf(first)}): finish the rotation, see docs/runbook.md.`,
     );
+  const values = others.flatMap((other) => first.keys.flatMap((key) => misfit(key, first, other)));
+  return [...ids, ...values];
 }
 
-function unreadable(ring: string, holders: readonly Holder[], rings: Rings): string[] {
-  const half = PRIVATE_HALF[ring];
-  if (half === undefined) return [];
-  return holders.flatMap(({ name, ids: [id = ''] }) =>
-    (rings.get(half) ?? [])
-      .filter((reader) => !reader.ids.includes(id))
-      .map((reader) => `${name} encrypts for the key ${id}, which ${reader.name} lacks: add it to ${half}.`),
+/** Empty if both have the key with the same value, in either half, or if one runs a release without fingerprints. */
+function misfit({ id, fingerprint }: HeldKey, one: Holder, other: Holder): string[] {
+  const found = other.keys.find((key) => key.id === id)?.fingerprint;
+  if (fingerprint === undefined || found === undefined || fingerprint === found) return [];
+  const fix = one.ring === other.ring ? 'the same value' : 'the halves of one pair';
+  return [
+    `The key ${id} in ${one.ring} of ${one.name} (${fingerprint}) does not fit that in ${other.ring} of ${other.name} (${found}): give them ${fix}.`,
+  ];
+}
+
+function unreadable(writers: readonly Holder[], readers: readonly Holder[]): string[] {
+  return writers.flatMap((writer) =>
+    writer.keys
+      .slice(0, 1)
+      .flatMap((key) =>
+        readers.flatMap((reader) =>
+          reader.keys.some(({ id }) => id === key.id)
+            ? misfit(key, writer, reader)
+            : [`${writer.name} encrypts for the key ${key.id}, which ${reader.name} lacks: add it to ${reader.ring}.`],
+        ),
+      ),
   );
 }
 
@@ -126,8 +157,8 @@ function strays(found: {
   move: string;
 }): string[] {
   const { ring, holders, counts, move } = found;
-  const held = new Set(holders.flatMap(({ ids }) => ids));
-  const active = new Set(holders.map(({ ids: [first] }) => first));
+  const held = new Set(holders.flatMap(({ keys }) => keys.map(({ id }) => id)));
+  const active = new Set(holders.map(({ keys: [first] }) => first?.id));
   const missing = [...counts].filter(([id]) => !held.has(id));
   const retired = [...held].filter((id) => !active.has(id));
   return [
