@@ -20,8 +20,8 @@ const accountsTools = ['libs/accounts/dist/cli.js', 'deploy/operations/dist/prov
 export const holders = {
   ACCOUNT_KEYS: ['api-edge', 'callback-dispatcher', ...accountsTools],
   SIGNING_PUBLIC_KEY: [...accountsTools, 'deploy/operations/dist/doctor/doctor.js'],
-  // The command line opens secrets to seal them again.
-  SIGNING_KEYS: ['callback-dispatcher', 'libs/accounts/dist/cli.js'],
+  // The command lines open secrets to seal them again, and print the public half for the audit log's anchors.
+  SIGNING_KEYS: ['callback-dispatcher', 'libs/accounts/dist/cli.js', vaultTool],
   CARD_PUBLIC_KEY: ['api-edge'],
   CARD_KEYS: ['card-processing', 'threeds', vaultTool],
   CVV_PUBLIC_KEY: ['api-edge'],

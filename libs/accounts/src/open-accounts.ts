@@ -1,4 +1,6 @@
 import { createRequire } from 'node:module';
+import type { SignAnchor } from '@gateway/audit';
+import { createAnchorSigner } from '@gateway/audit';
 import type { Secret, SimulatedMoney } from '@gateway/contracts';
 import type { Collection, DatabaseAddress } from '@gateway/mongo';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
@@ -100,12 +102,13 @@ export async function openLogins(options: OpenLoginsOptions): Promise<OpenLogins
   return { ...directoryOf(storage), ...loginsOf(storage, keys.ACCOUNT_KEYS), heldKeys: heldKeysOf(keys) };
 }
 
-/** The same, to sign callbacks. */
-export async function openSigning(options: OpenSigningOptions): Promise<OpenSigning> {
+/** The same, to sign callbacks and anchors of the audit log. */
+export async function openSigning(options: OpenSigningOptions): Promise<OpenSigning & { signAnchor: SignAnchor }> {
   const keys = await readKeys(options, ['ACCOUNT_KEYS', 'SIGNING_KEYS']);
   const storage = await openStorage(options);
   const open = createOpenSecret(keys.ACCOUNT_KEYS, keys.SIGNING_KEYS);
-  return { ...directoryOf(storage), ...signingOf(storage, open), heldKeys: heldKeysOf(keys) };
+  const signAnchor = createAnchorSigner(keys.SIGNING_KEYS.active.key);
+  return { ...directoryOf(storage), ...signingOf(storage, open), heldKeys: heldKeysOf(keys), signAnchor };
 }
 
 /** The same, to make and change accounts. */

@@ -2,14 +2,16 @@ import { Type } from '@sinclair/typebox';
 import type { Print } from '@gateway/service-kit';
 import { explanationOf, loadConfig, parseOptions } from '@gateway/service-kit';
 import { ACTIONS } from './actions';
-import { readAnchors } from './anchors';
+import { anchorPublicKeysOf } from './anchor-signature';
+import type { LoggedAnchor } from './anchors';
+import { judgeAnchors, readAnchors } from './anchors';
 import type { EntryQuery } from './audit-log';
 import type { Entry } from './entry';
 import type { OpenAudit } from './open-audit';
 import { openAuditFrom } from './open-audit';
-import { AUDIT_RETENTION, auditSettings } from './settings';
+import { anchorSettings, AUDIT_RETENTION, auditSettings } from './settings';
 import type { Anchor } from './verify';
-import { verifyEntries } from './verify';
+import { newestOf, verifyEntries } from './verify';
 
 export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 500;
@@ -25,13 +27,15 @@ const USAGE = `usage: npm run audit -- list [--operator NAME] [--action ACTION] 
                                        newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
        npm run audit -- check          checks that no entry was changed, removed or moved, that none is removed before
                                        AUDIT_RETENTION_DAYS, and prints the last one's hash; cannot see a removed end
-       npm run audit -- verify --anchors FILE | --expect SEQUENCE:HASH
+       npm run audit -- verify --anchors FILE [--unsigned] | --expect SEQUENCE:HASH
                                        checks that and, with anchors from outside the database, the end. FILE has log
                                        lines of the services; - is standard input. SEQUENCE:HASH was printed earlier.
-                                       Fails without an anchor
+                                       Fails without one of these or a line that is signed under
+                                       AUDIT_ANCHOR_PUBLIC_KEY. --unsigned takes lines without a signature, such as
+                                       those of earlier releases
 Times are RFC 3339 or dates (UTC). Actions: ${ACTIONS.join(', ')}.
 Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX and, for check and verify,
-AUDIT_RETENTION_DAYS.`;
+AUDIT_RETENTION_DAYS. verify also needs AUDIT_ANCHOR_PUBLIC_KEY: npm run vault -- anchor-key prints it.`;
 
 const COLUMNS = [
   'sequence',
@@ -47,24 +51,31 @@ const COLUMNS = [
 ];
 
 type Command =
-  { name: 'list'; query: EntryQuery } | { name: 'check' } | { name: 'verify'; expected?: Anchor; anchors?: string };
+  | { name: 'list'; query: EntryQuery }
+  | { name: 'check' }
+  | { name: 'verify'; expected?: Anchor; anchors?: string; takesUnsigned: boolean };
 
 /** The command in the arguments; undefined if they are invalid. */
 export function parseArguments(args: readonly string[]): Command | undefined {
   const [name, ...rest] = args;
   if (name === 'check') return rest.length === 0 ? { name } : undefined;
   if (name === 'verify') {
-    const options = parseOptions(rest, ['expect', 'anchors']);
+    const takesUnsigned = rest.includes(UNSIGNED);
+    const options = parseOptions(
+      rest.filter((arg) => arg !== UNSIGNED),
+      ['expect', 'anchors'],
+    );
     const expected = anchorOf(options?.['expect']);
     if (options === undefined || (options['expect'] !== undefined && expected === undefined)) return undefined;
     const { anchors } = options;
-    return { name, ...(expected && { expected }), ...(anchors !== undefined && { anchors }) };
+    return { name, takesUnsigned, ...(expected && { expected }), ...(anchors !== undefined && { anchors }) };
   }
   const options = name === 'list' ? parseOptions(rest, LIST_OPTIONS) : undefined;
   const query = options && queryOf(options);
   return query && { name: 'list', query };
 }
 
+const UNSIGNED = '--unsigned';
 const LIST_OPTIONS = ['operator', 'action', 'subject', 'since', 'until', 'limit', 'before'];
 
 function queryOf({ since, until, limit, before, ...equal }: Record<string, string>): EntryQuery | undefined {
@@ -115,7 +126,8 @@ export async function runCli(
           Type.Object(auditSettings),
           env,
         );
-        return await check(audit, { retentionDays, anchors: await anchorsOf(command) }, print);
+        const evidence = command.name === 'verify' ? await evidenceOf(command, env) : undefined;
+        return await check(audit, { retentionDays, evidence }, print);
       }
       await list(audit, command.query, print);
       return EXIT_OK;
@@ -149,30 +161,57 @@ function printable(column: string | number): string {
   return String(column).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Undefined if the command needs none. */
-async function anchorsOf(command: Exclude<Command, { name: 'list' }>): Promise<Anchor[] | undefined> {
-  if (command.name === 'check') return undefined;
-  const { expected, anchors } = command;
-  return [...(expected === undefined ? [] : [expected]), ...(anchors === undefined ? [] : await readAnchors(anchors))];
+/** What says where the log must not end before. */
+interface Evidence {
+  readonly anchors: readonly Anchor[];
+  readonly proofs: readonly LoggedAnchor[];
+  readonly problems: readonly string[];
+  /** What is missing if there is no proof. */
+  readonly lacking: string;
+}
+
+/** A head that somebody has noted needs no signature: who verifies has it from them. */
+async function evidenceOf(
+  { expected, anchors: file, takesUnsigned }: Extract<Command, { name: 'verify' }>,
+  env: Record<string, string | undefined>,
+): Promise<Evidence> {
+  const { AUDIT_ANCHOR_PUBLIC_KEY: keys } = loadConfig(Type.Object(anchorSettings), env);
+  const publicKeys = keys === undefined ? undefined : anchorPublicKeysOf(keys);
+  const logged = file === undefined ? [] : await readAnchors(file);
+  const { credible, proofs, problems } = judgeAnchors(logged, { publicKeys, takesUnsigned });
+  const noted = expected === undefined ? [] : [expected];
+  const lacking =
+    keys === undefined && logged.length > 0
+      ? 'AUDIT_ANCHOR_PUBLIC_KEY is not set, so there is no signed anchor'
+      : `there is no ${logged.length > 0 ? 'signed ' : ''}anchor`;
+  return { anchors: [...noted, ...credible], proofs: [...noted, ...proofs], problems, lacking };
 }
 
 async function check(
   audit: OpenAudit,
-  { retentionDays, anchors }: { retentionDays: number; anchors: Anchor[] | undefined },
+  { retentionDays, evidence }: { retentionDays: number; evidence: Evidence | undefined },
   print: Print,
 ): Promise<number> {
   const keptSince = (await audit.now()) - retentionDays * DAY_MS;
-  const { count, head, problems: found, open } = await verifyEntries(audit.entries(), { anchors, keptSince });
-  const problems = [...problemsOfRetention(await audit.retentionDays(), retentionDays), ...found];
+  const { count, head, problems: found, open } = await verifyEntries(audit.entries(), { ...evidence, keptSince });
+  const ofRetention = problemsOfRetention(await audit.retentionDays(), retentionDays);
+  const problems = [...ofRetention, ...(evidence?.problems ?? []), ...found];
   if (open.length > 0) {
     const shown = open.slice(0, OPEN_SHOWN).join(', ');
     print(`without an outcome, so they may have taken effect or not: ${shown}${open.length > OPEN_SHOWN ? ', …' : ''}`);
   }
   for (const problem of problems) print(`tampered with: ${problem}`);
   print(`${count} ${count === 1 ? 'entry' : 'entries'}${head ? `, head ${head.sequence}:${head.hash}` : ''}`);
-  const isBlind = anchors?.length === 0;
-  if (isBlind) print('not verified: there is no anchor, so nobody can tell whether the end of the log is missing');
+  const isBlind = evidence?.proofs.length === 0;
+  if (isBlind) print(`not verified: ${evidence.lacking}, so nobody can tell whether the end of the log is missing`);
+  const newest = evidence && newestOf(evidence.proofs);
+  if (newest !== undefined) print(`newest anchor: entry ${newest.sequence}${timeOfAnchor(newest)}`);
   return problems.length === 0 && !isBlind ? EXIT_OK : EXIT_FAILED;
+}
+
+/** An old one says nothing of what came after it. Only a checked signature makes the time true. */
+function timeOfAnchor({ signed }: LoggedAnchor): string {
+  return signed === undefined ? ', unsigned' : `, signed at ${printable(signed.anchoredAt)}`;
 }
 
 /** Whoever may change the index can empty the log with it. */

@@ -16,9 +16,13 @@ it.each([
     },
   ],
   [['check'], { name: 'check' }],
-  [['verify'], { name: 'verify' }],
-  [['verify', '--anchors', 'gateway.log'], { name: 'verify', anchors: 'gateway.log' }],
-  [['verify', '--expect', `17:${HASH}`], { name: 'verify', expected: { sequence: 17, hash: HASH } }],
+  [['verify'], { name: 'verify', takesUnsigned: false }],
+  [['verify', '--anchors', 'gateway.log'], { name: 'verify', anchors: 'gateway.log', takesUnsigned: false }],
+  [['verify', '--unsigned', '--anchors', '-'], { name: 'verify', anchors: '-', takesUnsigned: true }],
+  [
+    ['verify', '--expect', `17:${HASH}`],
+    { name: 'verify', expected: { sequence: 17, hash: HASH }, takesUnsigned: false },
+  ],
 ])('understands %j', (args, command) => {
   expect(parseArguments(args)).toEqual(command);
 });
@@ -34,6 +38,7 @@ it.each([
   [['verify', '--expect', '17']],
   [['verify', '--expect', `0:${HASH}`]],
   [['verify', '17']],
+  [['verify', '--anchors', '--unsigned']],
   [['check', '--expect', `17:${HASH}`]],
 ])('refuses %j', async (args) => {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Retention } from '@gateway/service-kit';
-import { mongoSchema, whenUnset } from '@gateway/service-kit';
+import { mongoSchema, ownKeyText, whenUnset } from '@gateway/service-kit';
 
 /** Of entries, unless AUDIT_RETENTION_DAYS says otherwise. */
 export const AUDIT_RETENTION: Retention = { days: 1_825, mayShorten: false };
@@ -16,5 +16,19 @@ export const auditSettings = {
   ),
 };
 
-/** All that `npm run audit -- check` and `verify` read. */
+/** Base64 of 32 bytes. */
+const ANCHOR_KEY = '[A-Za-z0-9+/]{43}=';
+
+/** What `verify` reads besides. Whoever verifies needs no secret. */
+export const anchorSettings = {
+  AUDIT_ANCHOR_PUBLIC_KEY: Type.Optional(
+    ownKeyText({
+      pattern: `^${ANCHOR_KEY}(,${ANCHOR_KEY}){0,15}$`,
+      description:
+        'Public keys of the signatures on anchors of the audit log, comma-separated: what `npm run vault -- anchor-key` prints',
+    }),
+  ),
+};
+
+/** All that `npm run audit -- check` reads, and `verify` with {@link anchorSettings}. */
 export const verifySettings = Type.Object({ ...mongoSchema.properties, ...auditSettings });

@@ -26,11 +26,17 @@ const OPEN_MAX = 1_000;
  * A log cannot show by itself that its end is missing, or that all of it was written anew: anchors can. Those of entries
  * that retention has removed prove nothing, so at least one must be younger.
  *
+ * @param anchors what they say must be true
+ * @param proofs of these, those that prove that the end is not missing. Default: all
  * @param keptSince epoch ms: entries made since then must not be missing at the beginning
  */
 export async function verifyEntries(
   entries: AsyncIterable<Entry>,
-  { anchors = [], keptSince }: { anchors?: readonly Anchor[] | undefined; keptSince: number },
+  {
+    anchors = [],
+    proofs = anchors,
+    keptSince,
+  }: { anchors?: readonly Anchor[]; proofs?: readonly Anchor[]; keptSince: number },
 ): Promise<Verification> {
   const { hashes, problems } = byEntry(anchors);
   const open = new Set<number>();
@@ -49,11 +55,7 @@ export async function verifyEntries(
     last = entry;
   }
   if (count === 0) problems.push('the log is empty: unless nobody has ever acted, all of it was removed');
-  const newest = anchors.reduce<Anchor | undefined>(
-    (a, b) => (a === undefined || b.sequence > a.sequence ? b : a),
-    undefined,
-  );
-  if (newest !== undefined) problems.push(...problemsOfNewest(newest, first, last));
+  problems.push(...problemsOfEnd(newestOf(anchors), newestOf(proofs), { first, last }));
   return {
     count,
     head: last && { sequence: last.sequence, hash: last.hash },
@@ -86,9 +88,20 @@ function rangeBetween(before: number, after: number): string {
   return after - before === 2 ? `entry ${before + 1} is` : `entries ${before + 1} to ${after - 1} are`;
 }
 
-function problemsOfNewest({ sequence }: Anchor, first: Entry | undefined, last: Entry | undefined): string[] {
-  if (last === undefined || last.sequence < sequence) return [`the log ends before entry ${sequence}, which was there`];
-  if (first !== undefined && sequence < first.sequence) return [`entry ${sequence} is gone: expect a younger one`];
+/** The anchor of the latest entry. */
+export function newestOf<A extends Anchor>(anchors: readonly A[]): A | undefined {
+  return anchors.reduce<A | undefined>((a, b) => (a === undefined || b.sequence > a.sequence ? b : a), undefined);
+}
+
+function problemsOfEnd(
+  newest: Anchor | undefined,
+  newestProof: Anchor | undefined,
+  { first, last }: { first: Entry | undefined; last: Entry | undefined },
+): string[] {
+  if (newest !== undefined && (last === undefined || last.sequence < newest.sequence))
+    return [`the log ends before entry ${newest.sequence}, which was there`];
+  if (newestProof !== undefined && first !== undefined && newestProof.sequence < first.sequence)
+    return [`entry ${newestProof.sequence} is gone: expect a younger one`];
   return [];
 }
 

@@ -114,6 +114,13 @@ describe('after retention', () => {
     });
   });
 
+  it('asks for a younger proof than one that is gone, whatever an anchor that proves nothing says', async () => {
+    const options = { keptSince, anchors: [anchorOf(0), anchorOf(5)], proofs: [anchorOf(0)] };
+    expect(await verify(log.slice(2), options)).toMatchObject({
+      problems: ['entry 1 is gone: expect a younger one'],
+    });
+  });
+
   it('asks for a younger head than one that is gone', async () => {
     expect(await verify(log.slice(2), { keptSince, anchors: [anchorOf(0)] })).toMatchObject({
       problems: ['entry 1 is gone: expect a younger one'],

@@ -1,12 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secret } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { openSpace, recordingLogger } from '@gateway/testing';
 import type { Space } from '@gateway/testing';
 import type { OpenAudit } from '../src';
-import { openAudit } from '../src';
+import { anchorPublicKey, createAnchorSigner, openAudit } from '../src';
 import type { StoredEntry } from '../src/audit-log';
 import type { Entry } from '../src/entry';
 import { runCli } from '../src/command-line';
@@ -50,6 +52,8 @@ async function someActions(): Promise<void> {
     );
   }
 }
+
+const anchorOf = ({ sequence, hash }: Entry) => ({ sequence, hash });
 
 /** The line of `verify` that an operator writes down. */
 async function head(): Promise<string> {
@@ -186,21 +190,43 @@ describe('tampering', () => {
   it('by removal at the end is detected with the log lines of a service, and verify fails without any', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'anchors-'));
     const file = join(folder, 'gateway.log');
-    const line = ({ sequence, hash }: Entry) =>
-      `${JSON.stringify({ level: 'info', message: 'audited', sequence, hash })}\n`;
+    const key = new Secret(randomBytes(32));
+    const env = { AUDIT_ANCHOR_PUBLIC_KEY: anchorPublicKey(key) };
+    const sign = createAnchorSigner(key);
+    const line = (entry: Entry) => `${JSON.stringify({ level: 'info', message: 'audited', ...anchorOf(entry) })}\n`;
+    const signedLine = (entry: Entry) => {
+      const statement = { ...anchorOf(entry), anchoredAt: '2026-01-01T00:00:00.000Z' };
+      return `${JSON.stringify({ level: 'info', message: 'audited', ...statement, signature: sign(statement) })}\n`;
+    };
+    const verify = (...more: string[]) => cliWith(env, 'verify', '--anchors', file, ...more);
     try {
-      const shipped = (await audit.list({ limit: 9 })).map(line);
-      writeFileSync(file, `${shipped.join('')}no json\n{"message":"answered","sequence":9}\n`);
-      expect(await cli('verify', '--anchors', file)).toMatchObject({ code: 0 });
-      expect(await cli('verify')).toMatchObject({
+      const [head, ...before] = await audit.list({ limit: 9 });
+      if (head === undefined) throw new Error('the log is empty');
+      const unsigned = [head, ...before].map(line).join('');
+      writeFileSync(file, `${unsigned}${signedLine(head)}no json\n{"message":"answered","sequence":9}\n`);
+      expect(await verify()).toMatchObject({
+        code: 0,
+        text: expect.stringContaining('newest anchor: entry 6, signed at 2026-01-01T00:00:00.000Z') as string,
+      });
+      const text = expect.stringContaining('not verified: there is no') as string;
+      expect(await cliWith(env, 'verify')).toMatchObject({ code: 1, text });
+      const keyless = await cli('verify', '--anchors', file);
+      expect(keyless).toMatchObject({
         code: 1,
-        text: expect.stringContaining('not verified: there is no'),
+        text: expect.stringContaining('is not set, so there is no signed') as string,
       });
       await entries().deleteMany({ _id: { $gt: 4 } });
-      const { code, text } = await cli('verify', '--anchors', file);
-      expect([code, text]).toEqual([1, expect.stringContaining('tampered with: the log ends before entry 6')]);
+      const cut = await verify();
+      expect([cut.code, cut.text]).toEqual([1, expect.stringContaining('tampered with: the log ends before entry 6')]);
+      const last = before.find(({ sequence }) => sequence === 4) as Entry;
+      writeFileSync(file, line(last));
+      expect(await verify()).toMatchObject({
+        code: 1,
+        text: expect.stringContaining('there is no signed anchor') as string,
+      });
+      expect(await verify('--unsigned')).toMatchObject({ code: 0 });
       writeFileSync(file, '');
-      expect(await cli('verify', '--anchors', file)).toMatchObject({ code: 1 });
+      expect(await verify('--unsigned')).toMatchObject({ code: 1 });
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { anchorPublicKey } from '@gateway/audit';
 import { Secret } from '@gateway/contracts';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
@@ -79,6 +80,32 @@ afterAll(async () => {
   await connection.mongoose.useDb(`${databasePrefix}audit`).dropDatabase();
   await connection.close();
   callers.remove();
+});
+
+describe('anchor-key', () => {
+  const [active, old] = [newVaultKeys('2026').SIGNING_KEYS, newVaultKeys('2025').SIGNING_KEYS];
+  const publicHalf = (entry: string) => anchorPublicKey(new Secret(Buffer.from(entry.split(':')[1] ?? '', 'base64')));
+
+  test('prints what anchors of the audit log are checked with, under both keys of a rotation', async () => {
+    const env = { SIGNING_KEYS: `${active},${old}` };
+    const expected = `${publicHalf(active)},${publicHalf(old)}`;
+    expect(await run(['anchor-key'], env)).toEqual({ code: 0, out: `${expected}\n`, err: '' });
+    const { out } = await run(['anchor-key', '--json'], env);
+    expect(JSON.parse(out)).toEqual({ AUDIT_ANCHOR_PUBLIC_KEY: expected });
+  });
+
+  test('needs SIGNING_KEYS, and in production not those of npm start', async () => {
+    expect(await run(['anchor-key'], {})).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('SIGNING_KEYS is not set') as string,
+    });
+    const env = { NODE_ENV: 'production', SIGNING_KEYS: newVaultKeys('dev-1').SIGNING_KEYS };
+    expect(await run(['anchor-key'], env)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('development key') as string,
+    });
+  });
 });
 
 describe('reencrypt', () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { Type } from '@sinclair/typebox';
-import { recordCommand } from '@gateway/audit';
+import { anchorPublicKey, recordCommand } from '@gateway/audit';
 import { Secret } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { Print } from '@gateway/service-kit';
@@ -22,7 +22,7 @@ import { PUBLIC_HALF, readKeys } from './keys';
 import { openKeyProvider } from './open-key-provider';
 import type { KeyCount, Progress, Reencryption } from './reencryption';
 import { COUNT_TIMEOUT_MS, createReencryption, TOTAL_MAX } from './reencryption';
-import { cardReaderSettings, noDevelopmentKeys } from './settings';
+import { cardReaderSettings, noDevelopmentKeys, signingReaderSettings } from './settings';
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
@@ -36,15 +36,21 @@ const USAGE = `npm run vault -- COMMAND
   reencrypt                 encrypts every card with the first keys of CARD_KEYS and TOKEN_KEYS; may be stopped and
                             continued, and may run beside the services
   rotate SETTING [--id ID]  makes a new key for a setting, and says what to do with it; changes nothing
+  anchor-key                AUDIT_ANCHOR_PUBLIC_KEY for npm run audit -- verify, from SIGNING_KEYS, the active key first
 Settings: CARD_KEYS, CVV_KEYS, TOKEN_KEYS, ACCOUNT_KEYS, SIGNING_KEYS.
 Of every command: --json
 
-status and reencrypt need CARD_KEYS and TOKEN_KEYS. Only npm start gives them to this command line; elsewhere run it as
-a job of its own, with its own access to the database and the keys. reencrypt is audited. Uses the settings of the last
+status and reencrypt need CARD_KEYS and TOKEN_KEYS, anchor-key SIGNING_KEYS. Only npm start gives them to this command
+line; elsewhere run it as a job of its own, with its own access to the database and the keys. reencrypt is audited. Uses the settings of the last
 npm start, or MONGODB_URI, DATABASE_PREFIX, CARD_KEYS, TOKEN_KEYS, IDENTITY_TOKEN, CALLERS_FILE.`;
 
 const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;
 const settings = Type.Object({ NODE_ENV, MONGODB_URI, DATABASE_PREFIX, ...cardReaderSettings });
+const anchorKeySettings = Type.Object({
+  NODE_ENV,
+  ...keyProviderSettings,
+  SIGNING_KEYS: signingReaderSettings.SIGNING_KEYS,
+});
 
 /** Where the keys of a setting go. `removal`: what ends with the old key. */
 const ROTATED: Record<string, { holders: string; then: string; removal?: string }> = {
@@ -66,7 +72,7 @@ const ROTATED: Record<string, { holders: string; then: string; removal?: string 
   },
   SIGNING_KEYS: {
     holders: 'callback-dispatcher',
-    then: 'npm run merchant -- reencrypt, with SIGNING_KEYS',
+    then: 'npm run merchant -- reencrypt, with SIGNING_KEYS; and npm run vault -- anchor-key, for npm run audit -- verify',
   },
 };
 
@@ -91,6 +97,7 @@ export async function main(args: string[], io: CommandLineIo): Promise<number> {
       return EXIT_OK;
     }
     if (command === 'rotate' && rest.length === 0) return await rotate(setting, values.id, json, io);
+    if (setting === undefined && command === 'anchor-key') return await anchorKey(json, io);
     if (setting === undefined && command === 'status')
       return await withCards(io.env, (cards) => status(cards, json, io));
     if (setting === undefined && command === 'reencrypt') {
@@ -197,6 +204,16 @@ async function reencrypt({ reencryption }: Cards, json: boolean, io: CommandLine
   for (const failure of failures) err(failure);
   if (stopped) err('Stopped before the end; run it again to continue.');
   return failed > 0 || stopped ? EXIT_FAILED : EXIT_OK;
+}
+
+/** Both keys of a rotation: anchors under the old one are in the logs already. */
+async function anchorKey(json: boolean, { env, out }: CommandLineIo): Promise<number> {
+  const { SIGNING_KEYS: keys } = await readKeys(loadConfig(anchorKeySettings, env, [noDevelopmentKeys]), [
+    'SIGNING_KEYS',
+  ]);
+  const text = keys.all.map(({ key }) => anchorPublicKey(key)).join(',');
+  out(json ? JSON.stringify({ AUDIT_ANCHOR_PUBLIC_KEY: text }, undefined, 2) : text);
+  return EXIT_OK;
 }
 
 /** The key is printed here and kept nowhere. */

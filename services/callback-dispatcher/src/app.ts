@@ -149,7 +149,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
       frame.repeat({
         name: 'anchoring the audit log',
         everyMs: ANCHOR_EVERY_MS,
-        work: createHeadAnchors({ audit, now, logger }),
+        work: createHeadAnchors({ audit, now, sign: accounts.signAnchor, logger }),
       }),
       ...CALLBACK_KINDS.map((kind) => createCompleter(ports, dispatcher, { kind, everyMs: COMPLETE_EVERY_MS })),
       createClockFollower({
