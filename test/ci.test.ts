@@ -68,19 +68,25 @@ async function run(fails = 'no command'): Promise<{ exitCode: number; last: stri
   return { exitCode, last: stdout.trim().split('\n').at(-1) ?? '', called };
 }
 
-const SUITES = ['npm test', 'npm run test:security', 'npm run test:faults', 'npm run test:upgrade'];
+const SUITES = [
+  'npm test',
+  'npm run test:security',
+  'npm run test:faults',
+  'npm run test:upgrade',
+  'npm run test:rotation',
+];
 const suitesOf = (called: readonly string[]) =>
   SUITES.filter((suite) => called.some((one) => one.startsWith(`${suite} -- `)));
 
 test('counts what all suites counted', async () => {
   const { exitCode, last, called } = await run();
-  expect({ exitCode, last }).toEqual({ exitCode: 0, last: '12 passed, 0 failed' });
+  expect({ exitCode, last }).toEqual({ exitCode: 0, last: '15 passed, 0 failed' });
   expect(suitesOf(called)).toEqual(SUITES);
 });
 
 test('runs all suites although the supply chain has a problem, and fails', async () => {
   const { exitCode, last, called } = await run('npm run supply-chain');
-  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '12 passed, 1 failed' });
+  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '15 passed, 1 failed' });
   expect(suitesOf(called)).toEqual(SUITES);
 });
 

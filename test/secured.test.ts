@@ -603,7 +603,7 @@ describe('MongoDB refuses a login while a process runs, which', () => {
   async function open() {
     await mongo(['user', SECOND], PASSWORD);
     const { port, hostname, searchParams } = new URL(servers.mongoUri);
-    const forwarder = await startForwarder(Number(port));
+    const forwarder = await startForwarder(() => Number(port));
     const options = new URLSearchParams({ ...Object.fromEntries(searchParams), directConnection: 'true' });
     options.delete('replicaSet');
     const user = `${databaseOf(SECOND)}:${encodeURIComponent(PASSWORD)}`;

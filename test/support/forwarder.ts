@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** TCP to a port of this machine, whose connections a test ends while new ones stay possible. */
+/** TCP to a port of this machine, as a name in front of replicas is; a test may end its connections. */
 export interface Forwarder {
   readonly port: number;
   /** Resets all connections that are open. */
@@ -10,10 +10,11 @@ export interface Forwarder {
   close(): Promise<void>;
 }
 
-export async function startForwarder(to: number): Promise<Forwarder> {
+/** @param to the port for a new connection */
+export async function startForwarder(to: () => number): Promise<Forwarder> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const target = connect(to, '127.0.0.1');
+    const target = connect(to(), '127.0.0.1');
     for (const socket of [client, target]) {
       sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
