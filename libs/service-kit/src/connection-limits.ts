@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { Server as TlsServer } from 'node:tls';
 import type { Registry } from 'prom-client';
 import { Counter, Gauge } from 'prom-client';
 import { rangeContains, sourceKey } from './address-range';
@@ -40,8 +39,13 @@ type Connections = Map<string, Connection>;
  * connections the server closes one of the source that has the most. If no connection waits, it closes the new one.
  * Over TLS the limit of all connections is half as high.
  */
-export function limitConnections(server: Server, limits: ConnectionLimits, metrics?: Registry): void {
-  const max = server instanceof TlsServer ? Math.ceil(limits.max * SHARE_OVER_TLS) : limits.max;
+export function limitConnections(
+  server: Server,
+  limits: ConnectionLimits,
+  options: { overTls: boolean; metrics?: Registry | undefined },
+): void {
+  const { overTls, metrics } = options;
+  const max = overTls ? Math.ceil(limits.max * SHARE_OVER_TLS) : limits.max;
   const sources = new Map<string, Connections>();
   const byPeer = new Map<string, Connection>();
   let open = 0;

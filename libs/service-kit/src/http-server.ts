@@ -64,7 +64,10 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
   const isPublic = options.connections !== undefined;
   const open = connectionsOf(server);
   const answers = answersOf(server);
-  limitConnections(server, options.connections ?? DEFAULT_CONNECTION_LIMITS, options.metrics);
+  limitConnections(server, options.connections ?? DEFAULT_CONNECTION_LIMITS, {
+    overTls: options.tls !== undefined,
+    metrics: options.metrics,
+  });
   const { answerTimeoutMs: timeoutMs = ANSWER_TIMEOUT_MS, unreadMaxBytes = UNREAD_MAX_BYTES } = options;
   takeRequestsInTurn(server, limitAnswers(server, followRules(options.listener), { timeoutMs, unreadMaxBytes }));
   server.requestTimeout = (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) + TIMEOUT_CHECK_MS;

@@ -282,7 +282,8 @@ export const NUMBER_RULES = {
   inAll: 'card numbers in all',
 } as const satisfies Record<NumberLimit, string>;
 
-function overLimitOf({ data }: CardCommand): NumberLimit | undefined {
+/** The limit for which the edge has refused the card's number. Nothing else of such a command is carried out, ever. */
+export function overLimitOf({ data }: CardCommand): NumberLimit | undefined {
   return 'overLimit' in data ? data.overLimit : undefined;
 }
 

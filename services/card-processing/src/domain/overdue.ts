@@ -1,7 +1,14 @@
 import type { CardCommand, FollowUpCommand, ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
 import type { Facts } from './decide';
-import { followUpCall, followUpRejection, holdCallbacksOf, pendingOperation, roomRejection } from './decide';
+import {
+  followUpCall,
+  followUpRejection,
+  holdCallbacksOf,
+  overLimitOf,
+  pendingOperation,
+  roomRejection,
+} from './decide';
 import type { Operation, Payment, PaymentEvent, PendingCall } from './payment';
 import { findOperation, mayPurchase, overdueOperations } from './payment';
 import type { Rejection } from './rejections';
@@ -13,8 +20,9 @@ import { codeOfRejection } from './rejections';
  */
 export const OVERDUE_AFTER_MS = 2 * 60_000;
 
-export function isOverdue({ data }: CardCommand, now: number): boolean {
-  return now > data.deadline + OVERDUE_AFTER_MS;
+export function isOverdue(command: CardCommand, now: number): boolean {
+  // A refusal of the edge has a deadline long ago, so that no release carries it out.
+  return overLimitOf(command) === undefined && now > command.data.deadline + OVERDUE_AFTER_MS;
 }
 
 /** Of a call that may have been made, by its code if the acquirer confirms that it never made it. */

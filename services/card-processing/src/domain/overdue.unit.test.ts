@@ -46,6 +46,12 @@ test.each([
   expect(isOverdue(settle(), NOW + ms)).toBe(overdue);
 });
 
+test('a number that the edge has refused is never overdue, however old its deadline', () => {
+  const refused = purchaseCommand('ChargeCard', { overLimit: 'perBin', deadline: 0 });
+  expect(isOverdue(refused, LATER)).toBe(false);
+  expect(decide(PAYMENTS.nothing, refused, facts)).toMatchObject([{ operation: { status: 'decline', code: 3202 } }]);
+});
+
 describe.each([
   ['AUTH', purchaseCommand('AuthorizeCard'), 'AUTH', 'authorized'],
   ['SALE', purchaseCommand('ChargeCard'), 'SALE', 'charged'],
