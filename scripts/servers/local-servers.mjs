@@ -97,17 +97,13 @@ export class LocalServers {
     const java = (/** @type {string[]} */ ...args) => ({ command: 'java', args: ['-cp', libraries, ...args] });
     if (!existsSync(join(dataDirectory, 'meta.properties'))) {
       const format = java('kafka.tools.StorageTool', 'format', '-t', clusterId(directory), '-c', propertiesFile);
-      // In a file: every process of the machine can read the arguments of another.
+      const users = scramOptions(security?.kafka);
+      // In a file: every process of the machine can read the arguments of another. The tool takes no empty one.
       const usersFile = join(directory, `${name}.users`);
-      writePrivateText(
-        usersFile,
-        scramOptions(security?.kafka)
-          .map((line) => `${line}\n`)
-          .join(''),
-      );
-      const args = [...FORMAT_JVM, ...format.args, `@${usersFile}`];
+      if (users.length > 0) writePrivateText(usersFile, users.map((line) => `${line}\n`).join(''));
+      const args = [...FORMAT_JVM, ...format.args, ...(users.length > 0 ? [`@${usersFile}`] : [])];
       await processes.run(`${name}-format`, { ...format, args, timeoutMs: FORMAT_TIMEOUT_MS });
-      rmSync(usersFile);
+      rmSync(usersFile, { force: true });
     }
     const server = java('kafka.Kafka', propertiesFile);
     const logFile = join(logDirectory, `${name}.log`);
