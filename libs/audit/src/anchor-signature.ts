@@ -28,7 +28,7 @@ export function createAnchorSigner(key: Secret<Buffer>): SignAnchor {
   return (statement) => sign(null, bytesOf(statement), privateKey).toString('base64');
 }
 
-/** The public half for whoever verifies, an entry of AUDIT_ANCHOR_PUBLIC_KEY: base64 of 32 bytes. */
+/** The public half for whoever verifies, 32 bytes in base64, an entry of AUDIT_ANCHOR_PUBLIC_KEY. */
 export function anchorPublicKey(key: Secret<Buffer>): string {
   const spki = createPublicKey(privateKeyOf(key)).export({ format: 'der', type: 'spki' });
   return spki.subarray(SPKI_PREFIX.length).toString('base64');
