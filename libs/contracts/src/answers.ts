@@ -42,6 +42,11 @@ export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / 1000);
 }
 
+/** The day in UTC: `2026-03-01`. */
+export function utcDay(epochMs: number): string {
+  return new Date(epochMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
+}
+
 /**
  * Every field that merchants read of an operation or a payout, by its name inside the gateway. The schemas of replies,
  * queries and events, all three kinds of answer, and their documentation follow from this table.

@@ -2,6 +2,7 @@ import type { StringOptions, TSchema, TString } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { isLoopback, withoutBrackets } from './address-range';
 import type { ProductionRule } from './production';
+import { textIn } from './production';
 
 /** Marks a setting whose value is an address that this process calls. */
 export const CALLED_KEYWORD = 'called';
@@ -38,7 +39,7 @@ export function authorityFile(counterpart: string) {
 /** A rule for each address of counterparts: HTTPS. */
 export function calledAddressRules(settings: Readonly<Record<string, TSchema>>): ProductionRule<object>[] {
   return namesOf(settings, ['counterpart']).map((name) => (config) => {
-    const address = valueIn(config, name);
+    const address = textIn(config, name);
     return address === undefined || URL.parse(address)?.protocol === 'https:'
       ? undefined
       : `${name} is ${address}, which is not HTTPS.`;
@@ -48,7 +49,7 @@ export function calledAddressRules(settings: Readonly<Record<string, TSchema>>):
 /** The same for development: HTTPS, or this machine. */
 export function developmentAddressRules(settings: Readonly<Record<string, TSchema>>): ProductionRule<object>[] {
   return namesOf(settings, ['counterpart', 'own']).map((name) => (config) => {
-    const address = valueIn(config, name);
+    const address = textIn(config, name);
     return address === undefined || isHttpsOrHere(address)
       ? undefined
       : `${name} is ${address}, which is neither HTTPS nor on this machine.`;
@@ -62,8 +63,4 @@ function isHttpsOrHere(address: string): boolean {
 
 function namesOf(settings: Readonly<Record<string, TSchema>>, kinds: readonly string[]): string[] {
   return Object.keys(settings).filter((name) => kinds.includes(String(settings[name]?.[CALLED_KEYWORD])));
-}
-
-function valueIn(config: object, name: string): string | undefined {
-  return (config as Readonly<Record<string, string | undefined>>)[name];
 }

@@ -7,6 +7,12 @@ import { ConfigurationError } from './configuration-error';
  */
 export type ProductionRule<Config> = (config: Config) => string | undefined;
 
+/** The value of a setting, for rules about settings whose names they do not know; undefined if it is no text. */
+export function textIn(config: object, name: string): string | undefined {
+  const value = (config as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** What production refuses, all of it at once. @param sentences one for each unsafe setting or fact */
 export function refusedInProduction(sentences: readonly string[]): ConfigurationError {
   return new ConfigurationError(`NODE_ENV is production, where this is refused. ${sentences.join(' ')}`);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TSchema } from '@sinclair/typebox';
 import type { ProductionRule } from './production';
+import { textIn } from './production';
 import { readSecretFolder } from './secret-files';
 
 /** Marks a setting whose value must be the operator's own. {@link secretText} and {@link ownKeyText} set it. */
@@ -107,20 +108,15 @@ export function publishedSecretRules(settings: Readonly<Record<string, TSchema>>
   const marked = (keyword: string): string[] =>
     Object.keys(settings).filter((name) => settings[name]?.[keyword] === true);
   const values = marked(OWN_KEYWORD).map((name): ProductionRule<object> => (config) => {
-    const value = valueIn(config, name);
+    const value = textIn(config, name);
     const isUnsafe = value !== undefined && secretsIn(value).some(isPublished);
     return isUnsafe ? `${name} is published with this software, or one repeated byte.` : undefined;
   });
   const folders = marked(FOLDER_KEYWORD).map((name): ProductionRule<object> => (config) => {
-    const unsafe = publishedIn(valueIn(config, name)).join(', ');
+    const unsafe = publishedIn(textIn(config, name)).join(', ');
     return unsafe === '' ? undefined : `${name} has secrets that are published with this software: ${unsafe}.`;
   });
   return [...values, ...folders];
-}
-
-function valueIn(config: object, name: string): string | undefined {
-  const value = (config as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** The files whose whole content is a published secret. Who uses the folder reports one that cannot be read. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as open } from 'node:http';
 import { countWork } from './counted-work';
+import { HOSTILE_TEXTS } from './hostile-texts';
 
 /** A request that is accepted as far as its texts are concerned. Its values are the places for hostile texts. */
 export interface ExampleRequest {
@@ -154,7 +155,7 @@ function asHeader(text: string): string {
 const LENGTHS = { head: [2_400, 4_800, 9_600], body: [7_200, 14_400, 28_800] } as const;
 
 /** The work for requests with a hostile text at a place: of a length, twice as long, and four times as long. */
-export async function worksOf(
+async function worksOf(
   { part, request }: HostilePlace,
   of: (length: number) => string,
   send: (request: RawRequest) => Promise<number>,
@@ -166,6 +167,24 @@ export async function worksOf(
     works.push(await countWork(async () => statuses.push(await send(hostile))));
   }
   return { works, statuses };
+}
+
+/** What the line and the headers of a request cost, whatever is in them. */
+const FIXED_WORK = 512;
+
+/** The hostile texts that cost more at a place than their length explains, or end in a fault of the service. */
+export async function disproportionsOf(
+  place: HostilePlace,
+  send: (request: RawRequest) => Promise<number>,
+): Promise<{ what: string; works: number[]; statuses: number[] }[]> {
+  const found: { what: string; works: number[]; statuses: number[] }[] = [];
+  for (const [what, of] of Object.entries(HOSTILE_TEXTS)) {
+    const { works, statuses } = await worksOf(place, of, send);
+    const [first = 0, second = 0, third = 0] = works;
+    const isLinear = second <= 2 * first + FIXED_WORK && third <= 4 * first + FIXED_WORK;
+    if (!isLinear || Math.max(...statuses) >= 500) found.push({ what, works, statuses });
+  }
+  return found;
 }
 
 /** Sends requests to a port of this machine, one after the other on a connection. */

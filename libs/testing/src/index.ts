@@ -20,5 +20,5 @@ export type { Cluster, KafkaCluster, Member, Members, ReplicaSet } from './clust
 export * from './recording-logger';
 export { countWork } from './counted-work';
 export type { ExampleRequest, HostilePlace } from './hostile-requests';
-export { exampleRequest, hostilePlaces, senderTo, worksOf } from './hostile-requests';
+export { disproportionsOf, exampleRequest, hostilePlaces, senderTo } from './hostile-requests';
 export { HOSTILE_TEXTS } from './hostile-texts';

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { TEST_CARDS } from '@gateway/contracts';
 import type { ListeningServer } from '@gateway/service-kit';
 import { listen } from '@gateway/service-kit';
+import { AREQ } from '../src/adapters/http/example-requests.fixture';
 import type { Simulator } from '../src/app';
 import type { Answer, Json } from './simulator-fixture';
 import { DS_MESSAGE_KEY } from './simulator-fixture';
@@ -75,31 +76,12 @@ export async function startThreedsServer(port = 0): Promise<ThreedsServer> {
 /** A valid AReq for a card that is challenged. */
 export function authenticationRequest(server: { url: string }, fields: Json = {}): Json {
   return {
-    messageType: 'AReq',
-    messageVersion: '2.2.0',
+    ...AREQ,
     threeDSServerTransID: randomUUID(),
     threeDSServerURL: `${server.url}/results`,
     notificationURL: `${server.url}/notification`,
-    deviceChannel: '02',
-    messageCategory: '01',
-    threeDSRequestorID: 'gateway',
-    threeDSRequestorName: 'Gateway',
-    threeDSRequestorURL: 'https://gateway.example',
     acctNumber: TEST_CARDS.challenged.visa,
-    cardExpiryDate: '3112',
-    cardholderName: 'CARLA CARDHOLDER',
-    email: 'carla@example.com',
-    merchantName: 'demo_merchant',
-    acquirerMerchantID: 'MD0123456789ABCD',
     purchaseAmount: '12345678',
-    purchaseCurrency: '963',
-    purchaseExponent: '4',
-    purchaseDate: '20260131120000',
-    browserIP: '203.0.113.7',
-    browserJavascriptEnabled: false,
-    browserAcceptHeader: 'text/html',
-    browserLanguage: 'en',
-    browserUserAgent: 'Mozilla/5.0',
     ...fields,
   };
 }

@@ -1,6 +1,6 @@
 import type { Account } from '@gateway/accounts';
 import { isSandbox } from '@gateway/accounts';
-import { isTestCurrency } from '@gateway/contracts';
+import { isTestCurrency, utcDay } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
 
 /** Records in the test currency by UTC day (`2026-11-26`), of all replicas. */
@@ -55,19 +55,26 @@ export function createSandboxQuota(options: {
   /** By account, today: records of all replicas at the last exchange. */
   let known = new Map<string, number>();
   let unsent = new Map<string, number>();
+  /** All of them: a sum over the accounts would cost each request more. */
+  let unsentTotal = 0;
   let knownTotal = 0;
-  let day = dayOf(now());
+  let day = utcDay(now());
   /** Of days that are over, and could not be sent. */
   let left: { day: string; unsent: Map<string, number> }[] = [];
   const warned = new Set<string>();
 
+  function replaceUnsent(counts: Map<string, number>): void {
+    unsent = counts;
+    unsentTotal = [...counts.values()].reduce((all, count) => all + count, 0);
+  }
+
   function turnDay(): void {
-    const today = dayOf(now());
+    const today = utcDay(now());
     if (today === day) return;
     if (unsent.size > 0) left = [...left, { day, unsent }].slice(-DAYS_LEFT_MAX);
     day = today;
     known = new Map();
-    unsent = new Map();
+    replaceUnsent(new Map());
     warned.clear();
   }
 
@@ -81,19 +88,18 @@ export function createSandboxQuota(options: {
   /** What is counted while the database answers is sent next time. */
   async function sendToday(): Promise<void> {
     const sent = { day, unsent };
-    unsent = new Map();
+    replaceUnsent(new Map());
     try {
       const latest = sent.unsent.size === 0 ? new Map<string, number>() : await counts.add(sent.day, sent.unsent);
       if (sent.day === day) for (const [account, count] of latest) known.set(account, count);
     } catch (error) {
-      if (sent.day === day) unsent = sum(sent.unsent, unsent);
+      if (sent.day === day) replaceUnsent(sum(sent.unsent, unsent));
       else left = [...left, sent].slice(-DAYS_LEFT_MAX);
       throw error;
     }
   }
 
-  const waiting = (): number => [...unsent.values()].reduce((all, count) => all + count, 0);
-  const total = (): number => knownTotal + waiting();
+  const total = (): number => knownTotal + unsentTotal;
 
   return {
     total,
@@ -111,6 +117,7 @@ export function createSandboxQuota(options: {
     count(merchantAccount) {
       turnDay();
       unsent.set(merchantAccount, (unsent.get(merchantAccount) ?? 0) + 1);
+      unsentTotal += 1;
     },
     async exchange() {
       turnDay();
@@ -128,10 +135,6 @@ const DAYS_LEFT_MAX = 3;
 export function isTestRequest(account: Pick<Account, 'state'>, request: object): boolean {
   if (isSandbox(account)) return true;
   return 'currency' in request && typeof request.currency === 'string' && isTestCurrency(request.currency);
-}
-
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
 function secondsOfDayLeft(atMs: number): number {

@@ -6,6 +6,7 @@ import {
   maskCardNumbers,
   parseAmountE4,
   RawText,
+  utcDay,
 } from '@gateway/contracts';
 import type { RawValue } from './body';
 import { boundedText } from './body';
@@ -218,7 +219,7 @@ function isPastDate(value: string, nowMs: number): boolean {
   const [, year, month, day] = (DATE.exec(value) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return false;
   const isReal = year >= 1 && day >= 1 && day <= daysInMonth(year, month);
-  return isReal && value < new Date(nowMs).toISOString().slice(0, 10);
+  return isReal && value < utcDay(nowMs);
 }
 
 /** Zero for an invalid month. */

@@ -1,4 +1,5 @@
 import type { Hit } from '@gateway/contracts';
+import { utcDay } from '@gateway/contracts';
 import type { FirstTimeReceiver, ScreeningRule, Use } from '../domain/screening';
 import {
   isDailyLimit,
@@ -8,7 +9,6 @@ import {
   limitHit,
   receiverHit,
   rulesFor,
-  utcDay,
 } from '../domain/screening';
 import type { ScreenedPayout, Screening, ScreeningDecision } from './screening-ports';
 

@@ -118,11 +118,6 @@ export function limitHit(rules: readonly DailyLimit[], payout: PayoutFacts, used
   return undefined;
 }
 
-/** `2026-03-01`: the day whose limits a payout uses. */
-export function utcDay(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
-}
-
 function money(amountE4: number, currency: string): string {
   return `${currency} ${formatAmountE4(amountE4)}`;
 }

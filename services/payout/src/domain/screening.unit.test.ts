@@ -1,6 +1,7 @@
+import { utcDay } from '@gateway/contracts';
 import fc from 'fast-check';
 import type { DailyLimit, Use, PayoutFacts, ReceiverRule, ScreeningRule } from './screening';
-import { isDailyLimit, isReceiverRule, limitHit, receiverHit, rulesFor, utcDay } from './screening';
+import { isDailyLimit, isReceiverRule, limitHit, receiverHit, rulesFor } from './screening';
 
 const IBAN = 'LV80BANK0000435195001';
 const FRESH: Use = { amountE4: 0, count: 0 };

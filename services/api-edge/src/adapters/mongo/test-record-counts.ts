@@ -1,3 +1,4 @@
+import { utcDay } from '@gateway/contracts';
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import type { TestRecordCounts } from '../../application/sandbox-quota';
 
@@ -58,15 +59,11 @@ export function createTestRecordCounts(
       return counts;
     },
     async total() {
-      const days = Array.from({ length: keptDays + 1 }, (_, ago) => dayOf(now() - ago * DAY_MS));
+      const days = Array.from({ length: keptDays + 1 }, (_, ago) => utcDay(now() - ago * DAY_MS));
       return [...(await read(days)).values()].reduce((all, count) => all + count, 0);
     },
     async ensureIndexes() {
       await collection.createIndexes([{ key: { removeAt: 1 }, name: 'remove_at', expireAfterSeconds: 0 }]);
     },
   };
-}
-
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

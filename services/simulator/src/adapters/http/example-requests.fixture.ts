@@ -20,7 +20,8 @@ const MONEY = { amount: '50', currency: 'XTS' };
 
 const encoded = (message: object): string => Buffer.from(JSON.stringify(message)).toString('base64url');
 
-const AREQ = {
+/** Of a card without a rule of its own. */
+export const AREQ = {
   messageType: 'AReq',
   messageVersion: '2.2.0',
   threeDSServerTransID: TRANSACTION,

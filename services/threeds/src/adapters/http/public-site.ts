@@ -63,8 +63,7 @@ const CONCURRENT_MAX = 512;
 
 export interface PublicSiteOptions {
   ports: Ports;
-  /** Signs result messages; 32 bytes or more. */
-  /** Of the directory server: a message is signed with one of them. */
+  /** Of the directory server, 32 bytes or more each: it signs a result message with one of them. */
   messageKeys: readonly Secret<Buffer>[];
   bodies: BodyReader;
   pace: SourcePace;

@@ -1,8 +1,9 @@
-import { link, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { utcDay } from '@gateway/contracts';
 import type { ClientSession } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { Departures } from './departures';
@@ -10,7 +11,7 @@ import { FILE_MODE } from './pain001-file';
 import type { Batch, Records } from './records';
 import { isNotBegun } from './records';
 import { MAX_PAYOUTS_PER_FILE } from './settings';
-import { syncDirectory } from './sync-directory';
+import { syncDirectory, writeSynced } from './synced';
 
 /** Beside the files of the outbox, which the agent takes away: what has been in them. */
 export const MANIFESTS = '.emitted';
@@ -86,7 +87,8 @@ export function createManifests(options: {
     await mkdir(day, { recursive: true });
     const partial = join(day, `.${batch._id}.${options.newId()}`);
     try {
-      await writeSynced(partial, JSON.stringify(await manifestOf(batch)));
+      const manifest = JSON.stringify(await manifestOf(batch));
+      await writeSynced(partial, FILE_MODE, (file) => file.writeFile(manifest));
       // Unlike a rename, a link replaces nothing.
       await link(partial, join(day, `${batch._id}.json`));
       await syncDirectory(day);
@@ -192,7 +194,7 @@ export function createManifests(options: {
 
 /** `20261121`, in UTC. */
 function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
+  return utcDay(at).replaceAll('-', '');
 }
 
 /** Names in a directory, sorted; none if there is no such directory. */
@@ -202,15 +204,5 @@ async function listed(path: string, names: RegExp): Promise<string[]> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', FILE_MODE);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

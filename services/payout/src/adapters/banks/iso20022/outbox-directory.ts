@@ -9,7 +9,7 @@ import type { Batch, Records } from './records';
 import { allows, isNotBegun, takeStep } from './records';
 import type { SchemaCheck } from './schema-check';
 import { createStaging } from './staging';
-import { syncDirectory } from './sync-directory';
+import { syncDirectory } from './synced';
 
 /** Ten times the time to write and validate a file of 10,000 payouts. */
 const LEASE_MS = 60_000;

@@ -1,9 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
 import { create, fragment } from 'xmlbuilder2';
+import { utcDay } from '@gateway/contracts';
 import type { CreditTransfer, StructuredAddress } from '../../../domain/iso20022/credit-transfer';
 import { euroText } from '../../../domain/iso20022/euro';
 import type { Debtor } from './settings';
+import { writeSynced } from './synced';
 
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.09';
 /** Characters to buffer before a write, so that the whole document is never in memory. */
@@ -33,13 +34,7 @@ export class BrokenBatch extends Error {}
 
 /** Writes the document to a new file and syncs it to disk. Throws {@link BrokenBatch}. */
 export async function writePain001(path: string, head: Pain001, transfers: AsyncIterable<Transfer>): Promise<void> {
-  const file = await open(path, 'wx', FILE_MODE);
-  try {
-    await writeDocument(file, head, transfers);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeSynced(path, FILE_MODE, (file) => writeDocument(file, head, transfers));
 }
 
 async function writeDocument(file: FileHandle, head: Pain001, transfers: AsyncIterable<Transfer>): Promise<void> {
@@ -84,7 +79,7 @@ function beginning(head: Pain001): string {
             PmtMtd: 'TRF',
             ...sums,
             PmtTpInf: { SvcLvl: { Cd: 'SEPA' }, ...(head.instant ? { LclInstrm: { Cd: 'INST' } } : {}) },
-            ReqdExctnDt: head.instant ? { DtTm: secondOf(head.createdAt) } : { Dt: dayOf(head.createdAt) },
+            ReqdExctnDt: head.instant ? { DtTm: secondOf(head.createdAt) } : { Dt: utcDay(head.createdAt) },
             Dbtr: { Nm: head.debtor.name },
             DbtrAcct: { Id: { IBAN: head.debtor.iban } },
             DbtrAgt: { FinInstnId: debtorAgent(head.debtor) },
@@ -130,8 +125,4 @@ function postalAddress({ streetName, buildingNumber, room, postCode, townName, c
 
 function secondOf(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
-}
-
-function dayOf(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 10);
 }
