@@ -57,10 +57,15 @@ afterAll(async () => {
 /** Beside the callers, so that they go together. */
 async function certificateFiles(): Promise<Record<string, string>> {
   const { cert, key } = await createCertificate();
-  const paths = { TLS_CERT_FILE: `${callers.file}.cert.pem`, TLS_KEY_FILE: `${callers.file}.key.pem` };
-  writeFileSync(paths.TLS_CERT_FILE, cert);
-  writeFileSync(paths.TLS_KEY_FILE, key);
-  return paths;
+  const [certFile, keyFile] = [`${callers.file}.cert.pem`, `${callers.file}.key.pem`];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  const internal = {
+    INTERNAL_TLS_CERT_FILE: certFile,
+    INTERNAL_TLS_KEY_FILE: keyFile,
+    INTERNAL_TLS_CA_FILE: certFile,
+  };
+  return { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ...internal };
 }
 
 /** The metrics of all services but those of the process, by name. */

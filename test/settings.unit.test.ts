@@ -42,6 +42,12 @@ test('beside the address of each counterpart is the authority of its certificate
   expect(namesOf(lacking)).toEqual([]);
 });
 
+test('beside the address of each internal port is the authority of its certificate', () => {
+  const called = DECLARED.filter(({ schema }) => schema['called'] === 'own');
+  expect(namesOf(called).length).toBeGreaterThanOrEqual(3);
+  expect(namesOf(called.filter(({ besides }) => !besides.includes('INTERNAL_TLS_CA_FILE')))).toEqual([]);
+});
+
 test('a setting with the name of a secret is declared as one', () => {
   const named = DECLARED.filter(({ name }) => /(^|_)(PASSWORDS?|SECRETS?|TOKENS?|KEYS?|HEADERS)(_DIR)?$/.test(name));
   expect(namesOf(named)).toEqual(expect.arrayContaining(['CARD_KEYS', 'KAFKA_PASSWORD', 'KAFKA_PASSWORDS_DIR']));

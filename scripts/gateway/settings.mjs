@@ -92,7 +92,7 @@ export function baseUrl(env, ports) {
 
 /**
  * Environment of the services and command lines, without the secrets of their own; variables that are set take
- * precedence, also the files of secrets, but for NODE_ENV.
+ * precedence, also the files of secrets, but for NODE_ENV and the certificate of internal ports.
  * @param {{ env: NodeJS.ProcessEnv, ports: typeof defaultPorts, servers: import('../servers/provide-servers.mjs').Servers }} parts
  * @returns {Record<string, string>}
  */
@@ -130,6 +130,8 @@ export function gatewayEnvironment({ env, ports, servers }) {
     const file = `${name}_FILE`;
     return env[file] ? [file, env[file]] : [name, env[name] || value];
   });
+  // Internal ports are called on this machine alone.
+  const plain = { INTERNAL_TLS_CERT_FILE: '', INTERNAL_TLS_KEY_FILE: '' };
   // Production refuses these settings, and shells have NODE_ENV for other reasons.
-  return { ...Object.fromEntries([...settings, ...shared]), NODE_ENV: 'development' };
+  return { ...Object.fromEntries([...settings, ...shared]), ...plain, NODE_ENV: 'development' };
 }

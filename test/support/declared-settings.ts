@@ -5,7 +5,7 @@ import type { TSchema } from '@sinclair/typebox';
 const ROOT = join(__dirname, '..', '..');
 /** Functions that declare settings with rules of their own, and names that such settings have. */
 const DECLARES =
-  '(secretText|secretFolder|ownKeyText|calledAddress|authorityFile)\\(|[A-Z]_(PASSWORD|SECRET|TOKEN|KEY|PASSWORDS_DIR): ';
+  '(secretText|secretFolder|ownKeyText|calledAddress|ownAddress|authorityFile)\\(|[A-Z]_(PASSWORD|SECRET|TOKEN|KEY|PASSWORDS_DIR): ';
 
 /** A setting, and the settings that are declared beside it. */
 export interface DeclaredSetting {

@@ -180,6 +180,11 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   env['DIRECTORY_SERVER_URL'] = simulatorUrl;
   env['SIMULATOR_URL'] = (await options.beforeAcquirer?.(simulatorUrl)) ?? simulatorUrl;
 
+  const hasInternalTls = env['INTERNAL_TLS_CERT_FILE'] !== undefined;
+  const internalUrl = (port: number): string => `${hasInternalTls ? 'https' : 'http'}://127.0.0.1:${port}`;
+  const opsOf = ({ ports }: Service<{ ops: number }>) =>
+    createHttpClient({ baseUrl: internalUrl(ports.ops), timeoutMs: 40_000, caFile: env['INTERNAL_TLS_CA_FILE'] });
+
   const started: Service<{ ops: number }>[] = [];
   async function start<Schema extends TObject, Running extends Service<{ ops: number }>>(
     { name }: ServiceDeclaration,
@@ -200,12 +205,12 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     const create = (deps: CardProcessingDeps) =>
       createCardProcessing({ ...deps, ...(connectors === undefined ? {} : { connectors }) });
     const service = await start(services.cardProcessing, cardProcessingSettings, create, overrides, sources);
-    if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
+    if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = internalUrl(service.ports.query);
     return service;
   }
   async function startPayouts(overrides?: Record<string, string>): Promise<Payout> {
     const service = await start(services.payout, payoutSettings, createPayout, overrides);
-    if (env['PAYOUT_QUERY_URL'] === NOBODY) env['PAYOUT_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
+    if (env['PAYOUT_QUERY_URL'] === NOBODY) env['PAYOUT_QUERY_URL'] = internalUrl(service.ports.query);
     return service;
   }
   const startEdge: System['startEdge'] = (...how) => start(services.apiEdge, apiEdgeSettings, createApiEdge, ...how);
@@ -214,7 +219,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   const [edgePort, threedsPort, firstDispatcher] = [await freePort(), await freePort(), await freePort()];
   env['PUBLIC_BASE_URL'] = `http://127.0.0.1:${edgePort}`;
   env['THREEDS_PORT'] = String(threedsPort);
-  if (env['CALLBACK_ADMIN_URL'] === NOBODY) env['CALLBACK_ADMIN_URL'] = `http://127.0.0.1:${firstDispatcher}`;
+  if (env['CALLBACK_ADMIN_URL'] === NOBODY) env['CALLBACK_ADMIN_URL'] = internalUrl(firstDispatcher);
   let dispatcherPort = String(firstDispatcher);
   env['THREEDS_PUBLIC_URL'] = `http://127.0.0.1:${threedsPort}`;
   if (options.withoutProcessor !== true) await startProcessor();
@@ -246,13 +251,10 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     send: (fields, headers = {}) => post(http, fields, headers),
     ledger: (reference) => ledgerOf(counterparts, reference),
     async metrics() {
-      const pages = [simulator, ...started].map(
-        async ({ ports }) => (await clientOf(ports.ops).get<string>('/metrics')).data,
-      );
+      const pages = [simulator, ...started].map(async (one) => (await opsOf(one).get<string>('/metrics')).data);
       return Promise.all(pages);
     },
-    readiness: () =>
-      Promise.all(started.map(async ({ ports }) => (await clientOf(ports.ops).get('/health/ready')).status)),
+    readiness: () => Promise.all(started.map(async (service) => (await opsOf(service).get('/health/ready')).status)),
     async stop() {
       const failures: unknown[] = [];
       // A service that fails to stop must not keep the others open: the test run would not end.

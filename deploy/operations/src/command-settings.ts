@@ -7,6 +7,7 @@ export const commandSettings = Type.Object({
   ...kafkaSchema.properties,
   ...mongoSchema.properties,
   ...operatorSettings.properties,
+  INTERNAL_TLS_CA_FILE: doctor.properties.INTERNAL_TLS_CA_FILE,
   OPS_URLS: doctor.properties.OPS_URLS,
   PAYOUT_QUERY_URL: ownAddress({ description: 'Internal port of payout' }),
   CALLBACK_ADMIN_URL: ownAddress({ description: 'Internal port of callback-dispatcher' }),

@@ -20,6 +20,7 @@ import {
   listen,
   listenPublicly,
   openInternalAccess,
+  openInternalCertificate,
   startOpsServer,
 } from '@gateway/service-kit';
 import type { Frame, ServiceDeps } from './frame';
@@ -117,10 +118,13 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
     for (const part of together) await part.start?.();
   }
 
+  const tls = openInternalCertificate(frame.config, frame);
+  if (tls !== undefined) await start(tls);
   const worker = workerOf(opened);
   const ops = await startOpsServer({
     port: frame.config.OPS_PORT,
     access,
+    tls,
     about: aboutOf(opened.service.name, frame.config, opened.heldKeys),
     metrics,
     readiness: () => ({
@@ -137,7 +141,8 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   ports['ops'] = ops.port;
   if (parts.internal !== undefined) {
     const { name, port, routes } = parts.internal;
-    await serve(name, listen({ listener: createInternalApi({ routes, access, logger }), port, host: access.host }));
+    const listener = createInternalApi({ routes, access, logger });
+    await serve(name, listen({ listener, port, host: access.host, tls }));
   }
   for (const message of parts.hotMessages ?? []) message.prepare();
   for (const part of [publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);

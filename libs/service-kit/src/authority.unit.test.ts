@@ -51,6 +51,16 @@ test('a counterpart is reached by its own authority, and by no other', async () 
   expect(await answer()).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
 });
 
+test.each([
+  ['localhost', 'here'],
+  ['elsewhere', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+])('at an address, the certificate must have the name %s that led there', async (serverName, expected) => {
+  writeFileSync(caFile, bank.cert);
+  const baseUrl = server.url.replace('localhost', '127.0.0.1');
+  http = createHttpClient({ baseUrl, timeoutMs: 5_000, caFile, serverName });
+  expect(await answer()).toBe(expected);
+});
+
 test("Node's authorities do not count beside it, nor it for another counterpart", async () => {
   trust(`${other.cert}\n${bank.cert}`);
   expect(await answer()).toBe('here');

@@ -1,6 +1,8 @@
 import { createSecureContext } from 'node:tls';
 import { Type } from '@sinclair/typebox';
+import type { Registry } from 'prom-client';
 import { Gauge } from 'prom-client';
+import { authorityFile } from './called-address';
 import { expiryOf } from './certificate-expiry';
 import { ConfigurationError } from './configuration-error';
 import type { ReloadedFiles, ReloadedFilesOptions } from './reloaded-files';
@@ -29,39 +31,94 @@ export const tlsSettings = {
   TLS_KEY_FILE: Type.Optional(Type.String({ description: 'PEM private key of that certificate' })),
 };
 
+/**
+ * Settings of everything with internal ports, for {@link openInternalCertificate}, and of whoever calls them. The
+ * scheme of an address says whether a caller uses TLS, so a port may change before its callers know an authority.
+ */
+export const internalTlsSettings = {
+  INTERNAL_TLS_CERT_FILE: Type.Optional(
+    Type.String({
+      description:
+        'PEM certificate chain; with `INTERNAL_TLS_KEY_FILE`, all internal ports serve HTTPS, that of health and metrics too. Both are read again when they change',
+    }),
+  ),
+  INTERNAL_TLS_KEY_FILE: Type.Optional(Type.String({ description: 'PEM private key of that certificate' })),
+  INTERNAL_TLS_CA_FILE: authorityFile("the gateway's own internal ports"),
+};
+
 /** The protocols and the certificate of a TLS server. */
 export function secureContextOf({ cert, key }: Certificate) {
   return tlsServerOptions({ cert, key });
 }
 
+/** Internal ports share a certificate. */
+type CertifiedPort = 'public' | 'internal';
+type Deps = Pick<ReloadedFilesOptions<Certificate>, 'logger' | 'metrics' | 'lookEveryMs'>;
+
 /**
- * The certificate in the settings; undefined if the public port serves plain HTTP.
+ * The certificate of the public port; undefined if that serves plain HTTP.
  *
  * @throws ConfigurationError if one of the two settings is missing, or the files are no pair
  */
 export function openCertificate(
-  { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: { TLS_CERT_FILE?: string; TLS_KEY_FILE?: string },
-  deps: Pick<ReloadedFilesOptions<Certificate>, 'logger' | 'metrics' | 'lookEveryMs'>,
+  { TLS_CERT_FILE, TLS_KEY_FILE }: { TLS_CERT_FILE?: string; TLS_KEY_FILE?: string },
+  deps: Deps,
 ): ReloadedCertificate | undefined {
-  if (certFile === undefined && keyFile === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined) {
-    throw new ConfigurationError('Configuration: TLS_CERT_FILE and TLS_KEY_FILE belong together, and one is not set.');
+  return openPair({ TLS_CERT_FILE, TLS_KEY_FILE }, { port: 'public', name: 'certificate' }, deps);
+}
+
+/**
+ * The same for all internal ports.
+ *
+ * @throws ConfigurationError if one of the two settings is missing, or the files are no pair
+ */
+export function openInternalCertificate(
+  {
+    INTERNAL_TLS_CERT_FILE,
+    INTERNAL_TLS_KEY_FILE,
+  }: { INTERNAL_TLS_CERT_FILE?: string; INTERNAL_TLS_KEY_FILE?: string },
+  deps: Deps,
+): ReloadedCertificate | undefined {
+  const settings = { INTERNAL_TLS_CERT_FILE, INTERNAL_TLS_KEY_FILE };
+  return openPair(settings, { port: 'internal', name: 'internal certificate' }, deps);
+}
+
+/** @param settings the certificate's and the key's, in this order */
+function openPair(
+  settings: Readonly<Record<string, string | undefined>>,
+  { port, name }: { port: CertifiedPort; name: string },
+  deps: Deps,
+): ReloadedCertificate | undefined {
+  const paths = Object.values(settings).filter((path) => path !== undefined);
+  if (paths.length === 0) return undefined;
+  if (paths.length === 1) {
+    const names = Object.keys(settings).join(' and ');
+    throw new ConfigurationError(`Configuration: ${names} belong together, and one is not set.`);
   }
-  const certificate = openReloadedFiles({
-    name: 'certificate',
-    paths: [certFile, keyFile],
-    parse: parseCertificate,
-    ...deps,
-  });
+  const certificate = openReloadedFiles({ name, paths, parse: parseCertificate, ...deps });
+  showDaysLeft(port, certificate, deps.metrics);
+  return certificate;
+}
+
+const shown = new WeakMap<Registry, Map<CertifiedPort, ReloadedCertificate>>();
+
+/** All certificates of a registry share the gauge. */
+function showDaysLeft(port: CertifiedPort, certificate: ReloadedCertificate, metrics: Registry): void {
+  const others = shown.get(metrics);
+  if (others !== undefined) return void others.set(port, certificate);
+  const certificates = new Map([[port, certificate]]);
+  shown.set(metrics, certificates);
   new Gauge({
     name: 'gateway_tls_certificate_days_left',
-    help: 'Days until the certificate of the public port expires; negative once it has',
-    registers: [deps.metrics],
+    help: 'Days until the certificate of the public port, or that of the internal ports, expires; negative once it has',
+    labelNames: ['port'],
+    registers: [metrics],
     collect() {
-      this.set((expiryOf(certificate.current.cert) - Date.now()) / DAY_MS);
+      for (const [port, { current }] of certificates) {
+        this.set({ port }, (expiryOf(current.cert) - Date.now()) / DAY_MS);
+      }
     },
   });
-  return certificate;
 }
 
 function parseCertificate([cert, key]: readonly Buffer[]): Certificate {

@@ -11,13 +11,14 @@ import type { Certificate } from '@gateway/testing';
 import { createCertificate, recordingLogger, until } from '@gateway/testing';
 import { Registry } from 'prom-client';
 import type { ReloadedCertificate } from './certificates';
-import { openCertificate } from './certificates';
+import { openCertificate, openInternalCertificate } from './certificates';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
 import type { ListeningServer } from './http-server';
 import { listen } from './http-server';
 import { PUBLIC_SOCKETS } from './listening-sockets';
 
 const LOOK_EVERY_MS = 50;
+const DAY_MS = 86_400_000;
 
 let first: Certificate;
 let second: Certificate;
@@ -124,10 +125,21 @@ test('TLS 1.2 is the oldest protocol, after a change too', async () => {
   await check(second.cert);
 });
 
-test('a metric shows the days until it expires', async () => {
-  const days = Number(/^gateway_tls_certificate_days_left (\S+)/m.exec(await metrics.metrics())?.[1]);
+test('a metric shows the days until it expires, beside those of the internal ports', async () => {
+  const short = await createCertificate('localhost', 3 * DAY_MS);
+  const internal = {
+    INTERNAL_TLS_CERT_FILE: join(directory, 'in.pem'),
+    INTERNAL_TLS_KEY_FILE: join(directory, 'in.key'),
+  };
+  writeFileSync(internal.INTERNAL_TLS_CERT_FILE, short.cert);
+  writeFileSync(internal.INTERNAL_TLS_KEY_FILE, short.key);
+  openInternalCertificate(internal, { logger: recordingLogger(lines), metrics });
+  const shown = (await metrics.getSingleMetric('gateway_tls_certificate_days_left')?.get())?.values ?? [];
   const { validTo } = new X509Certificate(first.cert);
-  expect(days).toBeCloseTo((Date.parse(validTo) - Date.now()) / 86_400_000, 1);
+  expect(shown).toEqual([
+    { labels: { port: 'public' }, value: expect.closeTo((Date.parse(validTo) - Date.now()) / DAY_MS, 1) as number },
+    { labels: { port: 'internal' }, value: expect.closeTo(3, 1) as number },
+  ]);
 });
 
 test('the settings name both files of a pair, or none', () => {
@@ -136,6 +148,9 @@ test('the settings name both files of a pair, or none', () => {
   expect(open({})).toBeUndefined();
   const { TLS_CERT_FILE, TLS_KEY_FILE } = settings;
   for (const half of [{ TLS_CERT_FILE }, { TLS_KEY_FILE }]) expect(() => open(half)).toThrow('belong together');
+  const half = { INTERNAL_TLS_KEY_FILE: TLS_KEY_FILE };
+  const openInternal = () => openInternalCertificate(half, { logger: recordingLogger(lines), metrics: new Registry() });
+  expect(openInternal).toThrow('INTERNAL_TLS_CERT_FILE and INTERNAL_TLS_KEY_FILE belong together');
   writeFileSync(TLS_KEY_FILE, second.key);
   expect(() => open(settings)).toThrow(/^Configuration: certificate in .*key values mismatch/);
 });

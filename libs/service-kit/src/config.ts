@@ -4,6 +4,7 @@ import type { ErrorObject, SchemaValidateFunction } from 'ajv';
 import Ajv from 'ajv';
 import { rangesIn } from './address-range';
 import { authorityFile, CALLED_KEYWORD, calledAddress, calledAddressRules } from './called-address';
+import { internalTlsSettings } from './certificates';
 import { ConfigurationError } from './configuration-error';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
@@ -218,6 +219,7 @@ export const commonSettings = {
         'JSON list of who may call internal ports, read again when it changes. Unset, everyone on this machine may',
     }),
   ),
+  ...internalTlsSettings,
 };
 
 export type CommonConfig = Readonly<Static<TObject<typeof commonSettings>>>;

@@ -20,6 +20,8 @@ export interface HttpClientOptions {
   identityToken?: string | undefined;
   /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
   caFile?: string | undefined;
+  /** Its name, for its certificate, where `baseUrl` has an address in its place. */
+  serverName?: string | undefined;
   maxSockets?: number;
 }
 
@@ -30,12 +32,12 @@ export interface HttpClientOptions {
  * @throws ConfigurationError if `caFile` cannot be used
  */
 export function createHttpClient(options: HttpClientOptions): AxiosInstance {
-  const agentOptions = { keepAlive: true, maxSockets: options.maxSockets ?? MAX_SOCKETS, lookup: sharedLookup };
-  const { timeoutMs } = options;
+  const { timeoutMs, serverName, maxSockets = MAX_SOCKETS } = options;
+  const agentOptions = { keepAlive: true, maxSockets, lookup: sharedLookup };
   const client = axios.create({
     baseURL: options.baseUrl,
     httpAgent: keepingOnce(new HttpAgent(agentOptions)),
-    httpsAgent: keepingOnce(httpsAgent(agentOptions, options.caFile)),
+    httpsAgent: keepingOnce(httpsAgent(named(agentOptions, serverName), options.caFile)),
     proxy: false,
     maxRedirects: 0,
     maxContentLength: MAX_ANSWER_BYTES,
@@ -49,6 +51,10 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   });
   timeoutsMs.set(client, timeoutMs);
   return client;
+}
+
+function named(options: AgentOptions, servername: string | undefined): AgentOptions {
+  return servername === undefined ? options : { ...options, servername };
 }
 
 function httpsAgent(options: AgentOptions, caFile: string | undefined): HttpsAgent {

@@ -6,6 +6,7 @@ import { messageOf } from './errors';
 import { closeHttpClient, createHttpClient } from './http-client';
 import { requireProfile } from './profile';
 import type { Environment } from './secret-settings';
+import { valueOf } from './secret-settings';
 
 type Query = Record<string, string>;
 export type Print = (line: string) => void;
@@ -31,7 +32,7 @@ export interface OperatorCommands<Command extends { name: string }> {
   /** Its name in messages. */
   service: string;
   url: string;
-  /** For the operator's identity. */
+  /** For the operator's identity, and the authority of the service's certificate. */
   env: Environment;
   timeoutMs: number;
   /** The command in the arguments; undefined if they are invalid. */
@@ -64,7 +65,8 @@ export async function runOperatorCommand<Command extends { name: string }>(
   }
   let http: AxiosInstance | undefined;
   try {
-    http = createHttpClient({ baseUrl, timeoutMs, identityToken: identityTokenFrom(commands.env) });
+    const caFile = valueOf(commands.env, 'INTERNAL_TLS_CA_FILE');
+    http = createHttpClient({ baseUrl, timeoutMs, identityToken: identityTokenFrom(commands.env), caFile });
     await commands.execute(command, operatorApi(http, commands), print);
     return 0;
   } catch (error) {

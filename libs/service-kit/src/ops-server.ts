@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { Gauge } from 'prom-client';
 import type { About } from './about';
 import { registerAbout } from './about';
-import type { ListeningServer } from './http-server';
+import type { ListeningServer, ListenOptions } from './http-server';
 import { listen } from './http-server';
 import type { CallerKind } from './callers';
 import type { InternalAccess } from './internal-access';
@@ -30,8 +30,9 @@ export async function startOpsServer(options: {
   about: About;
   readiness: Readiness;
   metrics: Registry;
+  tls?: ListenOptions['tls'];
 }): Promise<ListeningServer> {
-  const { access, about, readiness, metrics } = options;
+  const { access, about, readiness, metrics, tls } = options;
   registerAbout(metrics, about);
   registerReadiness(metrics, readiness);
   const mayRead: RequestHandler = (request, response, next) => {
@@ -61,7 +62,7 @@ export async function startOpsServer(options: {
   app.get('/about', mayRead, (_request, response) => void response.json(about));
   // Express would answer with the path, which may contain anything.
   app.use((_request, response) => void response.status(404).json({ error: 'no such route' }));
-  return listen({ listener: app as never, port: options.port, host: access.opsHost });
+  return listen({ listener: app as never, port: options.port, host: access.opsHost, tls });
 }
 
 function registerReadiness(metrics: Registry, readiness: Readiness): void {

@@ -225,17 +225,18 @@ function createReplies(
 
 /** Queries to the owners of payments, payouts and callbacks, and to the simulator. */
 function openOwners(config: Config) {
-  const { CARD_QUERY_URL, PAYOUT_QUERY_URL, CALLBACK_ADMIN_URL, IDENTITY_TOKEN: identityToken } = config;
-  const { SIMULATOR_URL, SIMULATOR_CA_FILE: caFile } = config;
+  const { CARD_QUERY_URL, PAYOUT_QUERY_URL, CALLBACK_ADMIN_URL } = config;
+  const { SIMULATOR_URL, SIMULATOR_CA_FILE, IDENTITY_TOKEN: identityToken, INTERNAL_TLS_CA_FILE: caFile } = config;
+  const trust = { identityToken, caFile };
   return {
-    cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken }),
-    payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
+    cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, ...trust }),
+    payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, ...trust }),
     // CHECK and the sweeper must not wait for connections that lists hold.
-    payoutLists: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
-    callbacks: createOwnerQueries('callback-dispatcher', { url: CALLBACK_ADMIN_URL, identityToken }),
+    payoutLists: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, ...trust }),
+    callbacks: createOwnerQueries('callback-dispatcher', { url: CALLBACK_ADMIN_URL, ...trust }),
     simulator:
       SIMULATOR_URL === undefined
         ? undefined
-        : createOwnerQueries('simulator', { url: SIMULATOR_URL, identityToken, caFile }),
+        : createOwnerQueries('simulator', { url: SIMULATOR_URL, identityToken, caFile: SIMULATOR_CA_FILE }),
   };
 }

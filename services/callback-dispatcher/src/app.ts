@@ -174,9 +174,10 @@ function openGate(now: () => number): OwnerGate {
 }
 
 /** The owners of the operations, which know the custom values. */
-function openQueries({ CARD_QUERY_URL, PAYOUT_QUERY_URL, IDENTITY_TOKEN: identityToken }: Config) {
-  const cards = createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken });
-  const payouts = createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken });
+function openQueries({ CARD_QUERY_URL, PAYOUT_QUERY_URL, IDENTITY_TOKEN, INTERNAL_TLS_CA_FILE }: Config) {
+  const trust = { identityToken: IDENTITY_TOKEN, caFile: INTERNAL_TLS_CA_FILE };
+  const cards = createOwnerQueries('card-processing', { url: CARD_QUERY_URL, ...trust });
+  const payouts = createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, ...trust });
   return {
     card: createOutcomeQueries(cards, queries.operation),
     payout: createOutcomeQueries(payouts, queries.payout),

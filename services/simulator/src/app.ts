@@ -9,6 +9,7 @@ import {
   createService,
   openCertificate,
   openInternalAccess,
+  openInternalCertificate,
   repeat,
   startOpsServer,
 } from '@gateway/service-kit';
@@ -83,9 +84,13 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
   const access = openInternalAccess(config, { logger, metrics });
   onStop(() => access.stop());
   access.start();
+  const internalTls = openInternalCertificate(config, { logger, metrics });
+  if (internalTls !== undefined) onStop(() => internalTls.stop());
+  internalTls?.start();
   const ops = await startOpsServer({
     port: config.OPS_PORT,
     access,
+    tls: internalTls,
     about: aboutOf('simulator', config),
     readiness: () => ({ started: isStarted(), database: mongo.healthy() }),
     metrics,

@@ -19,6 +19,7 @@ import {
 
 const { NODE_ENV, DEVELOPMENT_REACH, LOG_LEVEL, OPS_PORT, GATEWAY_VERSION, GATEWAY_COMMIT } = commonSettings;
 const { MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, OPS_HOST, CALLERS_FILE } = commonSettings;
+const { INTERNAL_TLS_CERT_FILE, INTERNAL_TLS_KEY_FILE, INTERNAL_TLS_CA_FILE } = commonSettings;
 
 /** Base64 of at least 32 bytes. */
 const KEY = '^(?:[A-Za-z0-9+/]{4}){10,}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{6}==)$';
@@ -35,6 +36,9 @@ export const settings = Type.Object({
   INTERNAL_HOST,
   OPS_HOST,
   CALLERS_FILE,
+  INTERNAL_TLS_CERT_FILE,
+  INTERNAL_TLS_KEY_FILE,
+  INTERNAL_TLS_CA_FILE,
   ...connectionSettings,
   ...tlsSettings,
   ...simulatedMoneySettings,

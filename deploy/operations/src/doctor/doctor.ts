@@ -21,7 +21,7 @@ import { readConfig } from './settings';
 const USAGE = `usage: npm run doctor [-- --json]
 Looks at a deployment from outside, and says what to fix. Changes nothing. Exits 0 if all is well, else 1.
 Uses the settings of the last npm start, or those of npm run provision, OPS_URLS, IDENTITY_TOKEN, CALLERS_FILE,
-SIGNING_PUBLIC_KEY, PUBLIC_BASE_URL and THREEDS_PUBLIC_URL.`;
+INTERNAL_TLS_CA_FILE, SIGNING_PUBLIC_KEY, PUBLIC_BASE_URL and THREEDS_PUBLIC_URL.`;
 
 const CHECKS: readonly Check[] = [
   ...[servicesCheck, versionsCheck, clocksCheck, groupsCheck, topicsCheck, accessCheck, indexesCheck],
@@ -49,7 +49,8 @@ export async function runDoctor(args: readonly string[], env: Environment, print
 /** By check, in order. Each check looks even if an earlier one could not. */
 async function examine(config: Config, env: Environment): Promise<[name: string, Diagnosis][]> {
   const opened = new Map<string, Promise<MongoConnection>>();
-  const { MONGODB_URI: uri, DATABASE_PREFIX: prefix, OPS_URLS: urls, IDENTITY_TOKEN: token } = config;
+  const { MONGODB_URI: uri, DATABASE_PREFIX: prefix, OPS_URLS: urls } = config;
+  const trust = { identityToken: config.IDENTITY_TOKEN, caFile: config.INTERNAL_TLS_CA_FILE };
   const database = (name: string): Promise<MongoConnection> => {
     const at = { uri, database: prefix + name, longestCallMs: COUNT_TIMEOUT_MS };
     const connection = opened.get(name) ?? connectMongo(at);
@@ -62,7 +63,7 @@ async function examine(config: Config, env: Environment): Promise<[name: string,
     env,
     kafka: createKafka({ ...kafkaConnection(config), clientId: 'doctor', logger }),
     database,
-    replicas: urls === undefined ? [] : await askReplicas(urls, token),
+    replicas: urls === undefined ? [] : await askReplicas(urls, trust),
     logger,
     now: Date.now(),
   };

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import type { About } from '@gateway/service-kit';
+import { isIP } from 'node:net';
+import type { About, HttpClientOptions } from '@gateway/service-kit';
 import { closeHttpClient, ConfigurationError, createHttpClient, messageOf } from '@gateway/service-kit';
 
 const ANSWER_TIMEOUT_MS = 5_000;
@@ -30,42 +31,47 @@ export function parseOpsUrls(urls: string): { service: string; url: URL }[] {
   });
 }
 
+type Trust = Pick<HttpClientOptions, 'identityToken' | 'caFile'>;
+
 /** Asks every replica. One that does not answer is part of the result. */
-export async function askReplicas(urls: string, identityToken: string | undefined): Promise<Replica[]> {
+export async function askReplicas(urls: string, trust: Trust): Promise<Replica[]> {
   const addresses = await Promise.all(parseOpsUrls(urls).map(addressesOf));
   return Promise.all(
     addresses
       .flat()
       .slice(0, REPLICAS_MAX)
-      .map((one) => askReplica(one, identityToken)),
+      .map((one) => askReplica(one, trust)),
   );
 }
 
 interface Address {
   service: string;
   url: string;
+  /** The name that led to this address, which its certificate has. */
+  serverName?: string;
   silence?: string;
 }
 
 /** Each address of the host: behind a name there may be several replicas. */
 async function addressesOf({ service, url }: { service: string; url: URL }): Promise<Address[]> {
   try {
-    const found = await lookup(url.hostname.replace(/^\[|\]$/g, ''), { all: true });
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const found = await lookup(host, { all: true });
     return found.map(({ address, family }) => {
       const own = new URL(url);
       own.hostname = family === 6 ? `[${address}]` : address;
-      return { service, url: own.origin };
+      return { service, url: own.origin, ...(isIP(host) === 0 && { serverName: host }) };
     });
   } catch (error) {
     return [{ service, url: url.origin, silence: messageOf(error) }];
   }
 }
 
-async function askReplica({ service, url, silence }: Address, identityToken: string | undefined): Promise<Replica> {
+async function askReplica({ service, url, serverName, silence }: Address, trust: Trust): Promise<Replica> {
   const name = `${service} at ${new URL(url).host}`;
   const unknown = { service, name, failing: [], metric: () => undefined };
   if (silence !== undefined) return { ...unknown, silence };
-  const http = createHttpClient({ baseUrl: url, timeoutMs: ANSWER_TIMEOUT_MS, identityToken });
+  const http = createHttpClient({ baseUrl: url, timeoutMs: ANSWER_TIMEOUT_MS, serverName, ...trust });
   try {
     const [about, ready, metrics] = await Promise.all([
       http.get<About>('/about'),

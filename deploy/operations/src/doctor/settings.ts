@@ -9,6 +9,7 @@ export const settings = Type.Object({
   ...provisioning.properties,
   ...identitySettings,
   CALLERS_FILE: commonSettings.CALLERS_FILE,
+  INTERNAL_TLS_CA_FILE: commonSettings.INTERNAL_TLS_CA_FILE,
   OPS_URLS: Type.Optional(
     Type.String({
       description:

@@ -233,16 +233,22 @@ export const processAlerts: readonly Alert[] = [
   {
     name: 'CertificateExpires',
     severity: 'ticket',
-    when: [[below('min by (service) (gateway_tls_certificate_days_left)', 14)]],
+    when: [[below('min by (service, port) (gateway_tls_certificate_days_left)', 14)]],
     forMinutes: 5,
-    summary: 'The certificate of {{ $labels.service }} expires within two weeks.',
+    summary: 'The {{ $labels.port }} certificate of {{ $labels.service }} expires within two weeks.',
     test: {
       atMinute: 10,
       fires: {
-        series: { 'gateway_tls_certificate_days_left{service="threeds",instance="a"}': steady(13.5) },
-        labels: { service: 'threeds' },
+        series: {
+          'gateway_tls_certificate_days_left{service="threeds",instance="a",port="public"}': steady(14.5),
+          'gateway_tls_certificate_days_left{service="threeds",instance="a",port="internal"}': steady(13.5),
+        },
+        labels: { service: 'threeds', port: 'internal' },
       },
-      silent: { 'gateway_tls_certificate_days_left{service="threeds",instance="a"}': steady(14.5) },
+      silent: {
+        'gateway_tls_certificate_days_left{service="threeds",instance="a",port="public"}': steady(14.5),
+        'gateway_tls_certificate_days_left{service="threeds",instance="a",port="internal"}': steady(14.5),
+      },
     },
   },
   {

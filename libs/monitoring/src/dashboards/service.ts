@@ -38,7 +38,11 @@ export const service: Dashboard = {
           ),
         ),
         number('Keys', 'short', query('{{ring}} {{state}}', `max by (ring, state) (gateway_vault_keys{${OWN}})`)),
-        number('Certificate, days left', 'd', query('', `min(gateway_tls_certificate_days_left{${OWN}})`)),
+        number(
+          'Certificates, days left',
+          'd',
+          query('{{port}}', `min by (port) (gateway_tls_certificate_days_left{${OWN}})`),
+        ),
         number(
           'Files that cannot be used',
           'short',

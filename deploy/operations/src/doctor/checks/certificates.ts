@@ -4,6 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { messageOf } from '@gateway/service-kit';
 import type { Check } from '../check';
+import { parseOpsUrls } from '../replicas';
 import type { Config } from '../settings';
 
 const DAY_MS = 86_400_000;
@@ -16,11 +17,11 @@ interface Source {
   read(): Promise<X509Certificate>;
 }
 
-/** Certificates of the public ports, the brokers and MongoDB, and client certificates in files, last for two weeks. */
+/** Certificates of our ports, the brokers and MongoDB, and client certificates in files, last for two weeks. */
 export const certificatesCheck: Check = {
   name: 'certificates',
   async examine({ config, now }) {
-    const sources = [...publicPorts(config), ...brokers(config), ...mongodb(config), ...files(config)];
+    const sources = [publicPorts, internalPorts, brokers, mongodb, files].flatMap((of) => of(config));
     const found = await Promise.all(sources.map((source) => examineOne(source, now)));
     const faults = found.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
     const first = Math.min(...found.map(({ daysLeft }) => daysLeft));
@@ -48,6 +49,14 @@ function publicPorts({ PUBLIC_BASE_URL, THREEDS_PUBLIC_URL }: Config): Source[] 
     const { hostname, port } = new URL(text);
     return [served(`${setting} ${text}`, hostname, Number(port || 443))];
   });
+}
+
+/** A service has one certificate for all its internal ports. */
+function internalPorts({ OPS_URLS }: Config): Source[] {
+  const urls = OPS_URLS === undefined ? [] : parseOpsUrls(OPS_URLS);
+  return urls
+    .filter(({ url }) => url.protocol === 'https:')
+    .map(({ service, url }) => served(`the internal ports of ${service}`, url.hostname, Number(url.port || 443)));
 }
 
 function brokers({ KAFKA_BROKERS, KAFKA_TLS }: Config): Source[] {
