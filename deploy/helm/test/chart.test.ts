@@ -155,10 +155,11 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
       const [{ ports = [], startupProbe, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       expect(ports.map(({ name }) => name)).toContain('ops');
       const paths = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
+      const at = { port: 'ops', ...(valueSet === 'certificates' && { scheme: 'HTTPS' }) };
       expect(paths).toEqual([
-        { path: '/health/live', port: 'ops' },
-        { path: '/health/live', port: 'ops' },
-        { path: ports.some(({ name }) => name === 'http') ? '/health/serving' : '/health/ready', port: 'ops' },
+        { path: '/health/live', ...at },
+        { path: '/health/live', ...at },
+        { path: ports.some(({ name }) => name === 'http') ? '/health/serving' : '/health/ready', ...at },
       ]);
     }
   });
@@ -430,7 +431,7 @@ describe('checks', () => {
       replicas
         .map(({ metadata, spec }) => {
           const service = metadata.labels?.['app.kubernetes.io/name'];
-          return `${service}=http://${metadata.name}:${spec.ports[0]?.port}`;
+          return `${service}=https://${metadata.name}:${spec.ports[0]?.port}`;
         })
         .toSorted(),
     );

@@ -49,11 +49,13 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{ ternary "https" "http" $isClosed }}://{{ include "gateway.fullname" (list $ "simulator") }}:{{ ternary $ports.internal $ports.http $isClosed }}
 {{- end }}
 
+{{- define "gateway.internalScheme" -}}{{ ternary "https" "http" .Values.internalTls.enabled }}{{- end }}
+
 {{/* Where the doctor asks the replicas of each service: name=address,… */}}
 {{- define "gateway.opsUrls" -}}
 {{- $urls := list -}}
 {{- range $name, $service := .Values.services.simulator.enabled | ternary .services (omit .services "simulator") -}}
-{{- $urls = append $urls (printf "%s=http://%s:%d" $name (include "gateway.fullname" (list $ (print $name "-replicas"))) (int $service.ports.ops)) -}}
+{{- $urls = append $urls (printf "%s=%s://%s:%d" $name (include "gateway.internalScheme" $) (include "gateway.fullname" (list $ (print $name "-replicas"))) (int $service.ports.ops)) -}}
 {{- end -}}
 {{- join "," $urls -}}
 {{- end }}
@@ -120,6 +122,12 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- end }}
 {{- with $values.tlsSecretName }}
 {{- $files = append $files (dict "name" "tls" "path" "/etc/gateway/tls" "source" (dict "secret" (dict "secretName" . "defaultMode" 288))) }}
+{{- end }}
+{{- if and $root.Values.internalTls.enabled (has "INTERNAL_TLS_CERT_FILE" $service.settings) }}
+{{- $files = append $files (dict "name" "internal-tls" "path" "/etc/gateway/internal-tls" "source" (dict "secret" (dict "secretName" (include "gateway.secretName" (list $root "" (printf "%s-internal-tls" $name))) "defaultMode" 288))) }}
+{{- end }}
+{{- if and $root.Values.internalTls.ca.secretName (has "INTERNAL_TLS_CA_FILE" $service.settings) }}
+{{- $files = append $files (include "gateway.authority" (list "internal-ca" $root.Values.internalTls.ca) | fromJson) }}
 {{- end }}
 {{- if and $onKafka (eq $root.Values.kafka.authentication "certificate") }}
 {{- $files = append $files (dict "name" "kafka-certificate" "path" "/etc/gateway/kafka-certificate" "source" (dict "secret" (dict "secretName" (include "gateway.secretName" (list $root $values.kafkaCertificateSecretName (printf "%s-kafka" $name))) "defaultMode" 288))) }}
