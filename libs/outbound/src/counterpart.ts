@@ -1,5 +1,5 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import type { Registry } from '@gateway/service-kit';
+import type { OutboundProxy, Registry } from '@gateway/service-kit';
 import { annotate, closeHttpClient, createHttpClient } from '@gateway/service-kit';
 import type { BulkheadLimits, Place } from './bulkhead';
 import type { CallPolicy, OutboundCall } from './call-policy';
@@ -31,13 +31,15 @@ export function openCounterpart<Lane extends string>(options: {
   identityToken?: string | undefined;
   /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
   caFile?: string | undefined;
+  /** The way out, if there is no other. */
+  proxy?: OutboundProxy | undefined;
   lanes: Readonly<Record<Lane, BulkheadLimits>>;
   metrics: Registry;
 }): Counterpart<Lane> {
-  const { name, baseUrl, timeoutMs, identityToken, caFile, lanes, metrics } = options;
+  const { name, baseUrl, timeoutMs, identityToken, caFile, proxy, lanes, metrics } = options;
   const limits = Object.entries<BulkheadLimits>(lanes);
   const maxSockets = limits.reduce((sum, [, { atOnce }]) => sum + atOnce, 0);
-  const http = createHttpClient({ baseUrl, timeoutMs, identityToken, caFile, maxSockets });
+  const http = createHttpClient({ baseUrl, timeoutMs, identityToken, caFile, proxy, maxSockets });
   const host = URL.parse(baseUrl)?.hostname;
   const circuit = createCircuit();
   const policies = new Map(

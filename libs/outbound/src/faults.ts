@@ -1,7 +1,11 @@
+import { PROXY_FAULTS } from '@gateway/service-kit';
 import { isAxiosError } from 'axios';
 
 /** No connection was made, so nothing was sent. */
-const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
+const NEVER_CONNECTED: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
+  ...PROXY_FAULTS,
+]);
 const TIMED_OUT = new Set(['ECONNABORTED', 'ETIMEDOUT']);
 
 /** Why an attempted call has no response. After `never-sent` the counterpart cannot have acted. */

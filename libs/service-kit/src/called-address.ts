@@ -48,7 +48,7 @@ export function calledAddressRules(settings: Readonly<Record<string, TSchema>>):
 
 /** The same for development: HTTPS, or this machine. */
 export function developmentAddressRules(settings: Readonly<Record<string, TSchema>>): ProductionRule<object>[] {
-  return namesOf(settings, ['counterpart', 'own']).map((name) => (config) => {
+  return namesOf(settings, ['counterpart', 'own', 'proxy']).map((name) => (config) => {
     const address = textIn(config, name);
     return address === undefined || isHttpsOrHere(address)
       ? undefined

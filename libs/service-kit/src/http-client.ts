@@ -2,10 +2,12 @@ import { Agent as HttpAgent } from 'node:http';
 import type { AgentOptions } from 'node:https';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import axios, { AxiosError, AxiosHeaders, isCancel } from 'axios';
 import { readAuthority } from './authority';
 import { Deadline } from './deadline';
+import type { OutboundProxy } from './outbound-proxy';
 import { sharedLookup } from './shared-lookup';
 import { tlsClientOptions } from './tls-options';
 
@@ -22,6 +24,8 @@ export interface HttpClientOptions {
   caFile?: string | undefined;
   /** Its name, for its certificate, where `baseUrl` has an address in its place. */
   serverName?: string | undefined;
+  /** Through which its connections go, unless it does not serve that host. */
+  proxy?: OutboundProxy | undefined;
   maxSockets?: number;
 }
 
@@ -34,10 +38,11 @@ export interface HttpClientOptions {
 export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   const { timeoutMs, serverName, maxSockets = MAX_SOCKETS } = options;
   const agentOptions = { keepAlive: true, maxSockets, lookup: sharedLookup };
+  const tunnel = tunnelOf(options);
   const client = axios.create({
     baseURL: options.baseUrl,
-    httpAgent: keepingOnce(new HttpAgent(agentOptions)),
-    httpsAgent: keepingOnce(httpsAgent(named(agentOptions, serverName), options.caFile)),
+    httpAgent: keepingOnce(tunnel === undefined ? new HttpAgent(agentOptions) : new TunnelAgent(agentOptions, tunnel)),
+    httpsAgent: keepingOnce(httpsAgent(named(agentOptions, serverName), options.caFile, tunnel)),
     proxy: false,
     maxRedirects: 0,
     maxContentLength: MAX_ANSWER_BYTES,
@@ -57,32 +62,67 @@ function named(options: AgentOptions, servername: string | undefined): AgentOpti
   return servername === undefined ? options : { ...options, servername };
 }
 
-function httpsAgent(options: AgentOptions, caFile: string | undefined): HttpsAgent {
-  if (caFile === undefined) return new HttpsAgent({ ...options, ...tlsClientOptions() });
-  readAuthority(caFile);
-  return new AuthorityAgent(options, caFile);
+type Tunnel = (options: {
+  host?: string | null | undefined;
+  port?: string | number | null | undefined;
+}) => Promise<Socket>;
+
+/** A tunnel that is late must not look like a call that is: nothing was sent yet. So it has half of the call's time. */
+function tunnelOf({ baseUrl, proxy, timeoutMs }: HttpClientOptions): Tunnel | undefined {
+  if (proxy?.serves(new URL(baseUrl).hostname) !== true) return undefined;
+  return ({ host, port }) => proxy.open({ host: String(host), port: Number(port) }, timeoutMs / 2);
+}
+
+class TunnelAgent extends HttpAgent {
+  readonly #tunnel: Tunnel;
+
+  constructor(options: AgentOptions, tunnel: Tunnel) {
+    super(options);
+    this.#tunnel = tunnel;
+  }
+
+  override createConnection(
+    ...[options, onConnection]: Parameters<HttpAgent['createConnection']>
+  ): ReturnType<HttpAgent['createConnection']> {
+    this.#tunnel(options).then(
+      (socket) => onConnection?.(null, socket),
+      (error: Error) => onConnection?.(error, undefined as never),
+    );
+    return undefined;
+  }
+}
+
+function httpsAgent(options: AgentOptions, caFile: string | undefined, tunnel: Tunnel | undefined): HttpsAgent {
+  if (caFile !== undefined) readAuthority(caFile);
+  else if (tunnel === undefined) return new HttpsAgent({ ...options, ...tlsClientOptions() });
+  return new CounterpartAgent(options, caFile, tunnel);
 }
 
 /** Reads the authority for each connection, so that a renewed one needs no restart. */
-class AuthorityAgent extends HttpsAgent {
-  readonly #caFile: string;
+class CounterpartAgent extends HttpsAgent {
+  readonly #caFile: string | undefined;
+  readonly #tunnel: Tunnel | undefined;
 
-  constructor(options: AgentOptions, caFile: string) {
+  constructor(options: AgentOptions, caFile: string | undefined, tunnel: Tunnel | undefined) {
     // A resumed session keeps the trust of its first connection, perhaps in an authority that was replaced.
-    super({ ...options, maxCachedSessions: 0 });
+    super({ ...options, ...(caFile === undefined ? {} : { maxCachedSessions: 0 }) });
     this.#caFile = caFile;
+    this.#tunnel = tunnel;
   }
 
   override createConnection(
     ...[options, onConnection]: Parameters<HttpsAgent['createConnection']>
   ): ReturnType<HttpsAgent['createConnection']> {
-    try {
-      const trust = tlsClientOptions({ ca: readAuthority(this.#caFile) });
-      return super.createConnection({ ...options, ...trust }, onConnection);
-    } catch (error) {
-      onConnection?.(error as Error, undefined as never);
-      return undefined;
-    }
+    const open = async (): Promise<Duplex> => {
+      const trust = tlsClientOptions(this.#caFile === undefined ? {} : { ca: readAuthority(this.#caFile) });
+      const socket = this.#tunnel === undefined ? {} : { socket: await this.#tunnel(options) };
+      return super.createConnection({ ...options, ...trust, ...socket }) as Duplex;
+    };
+    open().then(
+      (connection) => onConnection?.(null, connection),
+      (error: Error) => onConnection?.(error, undefined as never),
+    );
+    return undefined;
   }
 }
 

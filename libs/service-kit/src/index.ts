@@ -27,6 +27,8 @@ export * from './logger';
 export * from './metrics';
 export * from './operator-commands';
 export * from './ops-server';
+export * from './outbound-proxy';
+export { outboundProxySettings, proxyPasswordIsEncrypted } from './outbound-proxy-settings';
 export * from './owner-queries';
 export type { ListeningServer } from './http-server';
 export * from './ports';

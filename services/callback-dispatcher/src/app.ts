@@ -6,7 +6,7 @@ import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { createFairSlots, createOwnerQueries, retentionOf } from '@gateway/service-kit';
+import { createFairSlots, createOwnerQueries, openOutboundProxy, retentionOf } from '@gateway/service-kit';
 import { createAddressGuard } from './adapters/http/address-guard';
 import { adminRoutes } from './adapters/http/admin-api';
 import { merchantRoutes } from './adapters/http/merchant-routes';
@@ -76,7 +76,11 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const { config, mongo, clock, tracer, metrics, logger } = frame;
   const { now } = clock;
   const guard = createAddressGuard(config.CALLBACK_ALLOW_CIDRS);
-  const client = createCallbackClient({ guard, ca: deps.ca, timeouts: deps.timeouts });
+  const client = createCallbackClient({
+    ...{ guard, ca: deps.ca, timeouts: deps.timeouts },
+    proxy: openOutboundProxy(config, metrics),
+    proxyTarget: config.CALLBACK_PROXY_TARGET,
+  });
   // After the database: an aborted call stays stored as unfinished, not as failed.
   frame.onStopLast(() => client.close());
   const queries = openQueries(config);

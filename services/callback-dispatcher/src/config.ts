@@ -10,6 +10,8 @@ import {
   identitySettings,
   kafkaProductionRules,
   mongoProductionRules,
+  outboundProxySettings,
+  proxyPasswordIsEncrypted,
   ownAddress,
   rangesOverlap,
   sandboxRetentionSettings,
@@ -26,6 +28,7 @@ const RETRY_SCHEDULE_PATTERN = '^\\d{1,7}(,\\d{1,7}){0,49}$';
 
 export const settings = Type.Object({
   ...commonSettings,
+  ...outboundProxySettings,
   ...signingSettings,
   ...auditSettings,
   ...identitySettings,
@@ -39,6 +42,11 @@ export const settings = Type.Object({
   CALLBACK_ALLOW_CIDRS: Type.String({
     default: '',
     description: 'Private address ranges that callbacks may reach all the same, comma-separated',
+  }),
+  CALLBACK_PROXY_TARGET: Type.Union([Type.Literal('address'), Type.Literal('name')], {
+    default: 'address',
+    description:
+      'What `OUTBOUND_PROXY_URL` is asked to reach: the `address` that was checked, or the `name`, where [the proxy must refuse private addresses](operator.md#a-forward-proxy)',
   }),
   CALLBACK_ADMIN_PORT: Type.Integer({
     minimum: 0,
@@ -101,6 +109,7 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   hasIdentity,
   ...kafkaProductionRules,
   ...mongoProductionRules,
+  proxyPasswordIsEncrypted,
 ];
 
 /** Seconds to wait after each failed attempt. */

@@ -6,7 +6,7 @@ import { createHandle, registerOverdue, registerUnknownOutcomes } from '@gateway
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { createDetachedWork } from '@gateway/service-kit';
+import { createDetachedWork, openOutboundProxy } from '@gateway/service-kit';
 import { openVaultReader } from '@gateway/vault';
 import type { Connectors } from './adapters/acquirers/connectors';
 import { openConnectors } from './adapters/acquirers/connectors';
@@ -69,7 +69,10 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   const callsAtOnce = config.ACQUIRER_CALLS_AT_ONCE;
   const connectors = openConnectors(
     config.ACQUIRERS.split(','),
-    { env: deps.env, simulatedMoney: config.ALLOW_SIMULATED_MONEY, callsAtOnce, metrics },
+    {
+      ...{ env: deps.env, simulatedMoney: config.ALLOW_SIMULATED_MONEY, callsAtOnce, metrics },
+      proxy: openOutboundProxy(config, metrics),
+    },
     deps.connectors,
   );
   frame.onStop(() => connectors.forEach((connector) => connector.close()));

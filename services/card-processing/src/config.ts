@@ -9,6 +9,8 @@ import {
   ConfigurationError,
   kafkaProductionRules,
   mongoProductionRules,
+  outboundProxySettings,
+  proxyPasswordIsEncrypted,
   retentionSettings,
 } from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultReaderSettings } from '@gateway/vault';
@@ -21,6 +23,7 @@ const HOLD = `(${Object.values(creditCardType.types).join('|')})(:(CIT|MIT))?=[1
 
 export const settings = Type.Object({
   ...commonSettings,
+  ...outboundProxySettings,
   ...vaultReaderSettings,
   ...simulatedMoneySettings,
   CARD_QUERY_PORT: Type.Integer({
@@ -73,6 +76,7 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   callersAreKnown,
   ...kafkaProductionRules,
   ...mongoProductionRules,
+  proxyPasswordIsEncrypted,
 ];
 
 /**

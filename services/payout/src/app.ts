@@ -6,7 +6,7 @@ import { createHandle, registerOverdue, registerUnknownOutcomes, resolverLeaseMs
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { createDetachedWork } from '@gateway/service-kit';
+import { createDetachedWork, openOutboundProxy } from '@gateway/service-kit';
 import { openBanks } from './adapters/banks/banks';
 import { adminRoutes } from './adapters/http/admin-api';
 import { holdRoutes } from './adapters/http/hold-api';
@@ -70,7 +70,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const { directory } = accounts;
   const banks = await openBanks(config.PAYOUT_BANK, {
     ...{ env: deps.env, simulatedMoney, callsAtOnce, mongo, logger, metrics, clock },
-    ...{ holds, accounts: directory },
+    ...{ holds, accounts: directory, proxy: openOutboundProxy(config, metrics) },
   });
   const calls = createDetachedWork({ name: 'submission to a bank', max: callsAtOnce, logger });
   const ports: Ports = {

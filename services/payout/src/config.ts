@@ -7,11 +7,14 @@ import {
   commonSettings,
   kafkaProductionRules,
   mongoProductionRules,
+  outboundProxySettings,
+  proxyPasswordIsEncrypted,
   retentionSettings,
 } from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
+  ...outboundProxySettings,
   ...simulatedMoneySettings,
   PAYOUT_QUERY_PORT: Type.Integer({
     minimum: 0,
@@ -47,4 +50,5 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   callersAreKnown,
   ...kafkaProductionRules,
   ...mongoProductionRules,
+  proxyPasswordIsEncrypted,
 ];

@@ -11,6 +11,7 @@ import {
   createDetachedWork,
   keyListOf,
   openCertificate,
+  openOutboundProxy,
   openRefusals,
 } from '@gateway/service-kit';
 import { openCardReader } from '@gateway/vault';
@@ -60,6 +61,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     timeoutMs: config.DIRECTORY_TIMEOUT_MS,
     identityToken: config.DIRECTORY_SERVER_TOKEN,
     caFile: config.DIRECTORY_SERVER_CA_FILE,
+    proxy: openOutboundProxy(config, metrics),
     callsAtOnce: config.DIRECTORY_CALLS_AT_ONCE,
     own: { results: resultsUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
     metrics,

@@ -11,6 +11,8 @@ import {
   kafkaProductionRules,
   listeningHosts,
   mongoProductionRules,
+  outboundProxySettings,
+  proxyPasswordIsEncrypted,
   proxiesAreFew,
   publicPortHasTls,
   retentionSettings,
@@ -35,6 +37,7 @@ const A_DAY_IN_SECONDS = 86_400;
 
 export const settings = Type.Object({
   ...commonSettings,
+  ...outboundProxySettings,
   ...cardReaderSettings,
   ...connectionSettings,
   ...tlsSettings,
@@ -99,4 +102,5 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   noDevelopmentKeys,
   ...kafkaProductionRules,
   ...mongoProductionRules,
+  proxyPasswordIsEncrypted,
 ];

@@ -3,13 +3,16 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestTo } from 'node:https';
 import { isIP } from 'node:net';
 import { hasAllowedPort } from '@gateway/contracts';
+import type { OutboundProxy } from '@gateway/service-kit';
 import { Deadline, GrowingBuffer } from '@gateway/service-kit';
 import type { CallbackRequest } from '../../application/ports';
 import { CALLBACK_HEADERS } from '../../domain/callback';
 import type { AttemptResult } from '../../domain/delivery';
 import type { AddressGuard } from './address-guard';
 import { CallbackAgent, CONNECT_TIMED_OUT } from './callback-agent';
-import { createGuardedLookup, createResolve, RefusedAddressError } from './guarded-lookup';
+import type { TunnelTarget } from './callback-tunnels';
+import { createCallbackTunnels } from './callback-tunnels';
+import { createGuardedLookup, createGuardedResolve, createResolve, RefusedAddressError } from './guarded-lookup';
 
 export interface CallbackTimeouts {
   /** DNS and TLS included. */
@@ -30,7 +33,7 @@ export interface CallbackClient {
 }
 
 /**
- * Posts callbacks: only over https, only to allowed addresses, without redirects or a proxy from the environment,
+ * Posts callbacks: only over https, only to allowed addresses, without redirects or a proxy from Node's environment,
  * reading at most 4 KiB of the answer. Never throws.
  */
 export function createCallbackClient(options: {
@@ -39,11 +42,15 @@ export function createCallbackClient(options: {
   /** PEM of the trusted authority, in place of the usual ones and NODE_EXTRA_CA_CERTS. */
   ca?: string | undefined;
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  /** The way out, if there is no other, and what it is asked to reach. */
+  proxy?: OutboundProxy | undefined;
+  proxyTarget?: TunnelTarget;
 }): CallbackClient {
-  const { guard, ca } = options;
+  const { guard, ca, proxy, proxyTarget = 'address' } = options;
   const { connectTimeoutMs, totalTimeoutMs } = { ...CALLBACK_TIMEOUTS, ...options.timeouts };
-  const lookup = createGuardedLookup(guard, options.resolve ?? createResolve());
-  const agent = new CallbackAgent({ lookup, connectTimeoutMs, ca });
+  const permitted = createGuardedResolve(guard, options.resolve ?? createResolve());
+  const tunnels = proxy === undefined ? undefined : createCallbackTunnels(proxy, proxyTarget, permitted);
+  const agent = new CallbackAgent({ lookup: createGuardedLookup(permitted), connectTimeoutMs, ca, tunnels });
 
   async function send(request: CallbackRequest): Promise<Omit<AttemptResult, 'durationMs'>> {
     const to = new URL(request.url);
@@ -157,7 +164,7 @@ function read(response: IncomingMessage, deadline: Deadline): Promise<Omit<Attem
   });
 }
 
-const TIMEOUT_CODES = new Set([CONNECT_TIMED_OUT, 'ETIMEDOUT', 'ETIMEOUT']);
+const TIMEOUT_CODES = new Set([CONNECT_TIMED_OUT, 'ETIMEDOUT', 'ETIMEOUT', 'PROXY_TIMED_OUT']);
 
 type Failure = Required<Pick<AttemptResult, 'error'>> & Pick<AttemptResult, 'timedOut' | 'address'>;
 

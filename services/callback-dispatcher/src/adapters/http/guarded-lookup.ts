@@ -71,22 +71,11 @@ function busy(hostname: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`another name than ${hostname} is being looked up`), { code: 'EAI_AGAIN' });
 }
 
-/**
- * Gives a connection only allowed addresses, checked after DNS on every connection. Fails only if none is left.
- */
-export function createGuardedLookup(guard: AddressGuard, resolve: Resolve): LookupFunction {
-  return (hostname, options, callback) => {
-    permitted(hostname).then(
-      ([first, ...others]) => {
-        if (first === undefined) return callback(notFound(hostname), '', 0);
-        if (options.all === true) callback(null, [first, ...others]);
-        else callback(null, first.address, first.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, '', 0),
-    );
-  };
+/** The allowed addresses of a name. Throws if there is none. */
+export type GuardedResolve = (hostname: string) => Promise<[LookupAddress, ...LookupAddress[]]>;
 
-  async function permitted(hostname: string): Promise<LookupAddress[]> {
+export function createGuardedResolve(guard: AddressGuard, resolve: Resolve): GuardedResolve {
+  return async (hostname) => {
     const found = await resolve(hostname);
     const refused: RefusedAddressError[] = [];
     const kept = found.filter(({ address }) => {
@@ -94,9 +83,24 @@ export function createGuardedLookup(guard: AddressGuard, resolve: Resolve): Look
       if (refusal !== undefined) refused.push(new RefusedAddressError(refusal, address));
       return refusal === undefined;
     });
-    if (kept.length === 0 && refused[0] !== undefined) throw refused[0];
-    return kept;
-  }
+    const [first, ...others] = kept;
+    if (first === undefined) throw refused[0] ?? notFound(hostname);
+    return [first, ...others];
+  };
+}
+
+/** Gives a connection only allowed addresses, checked after DNS on every connection. Fails only if none is left. */
+export function createGuardedLookup(permitted: GuardedResolve): LookupFunction {
+  return (hostname, options, callback) => {
+    permitted(hostname).then(
+      (addresses) => {
+        const [{ address, family }] = addresses;
+        if (options.all === true) callback(null, addresses);
+        else callback(null, address, family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
 }
 
 function notFound(hostname: string): NodeJS.ErrnoException {

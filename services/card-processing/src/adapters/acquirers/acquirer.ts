@@ -2,7 +2,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { AUTHCODE_LENGTH_MAX, RESPONSE_CODES } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
-import type { Registry } from '@gateway/service-kit';
+import type { OutboundProxy, Registry } from '@gateway/service-kit';
 import type {
   AcquirerAnswer,
   AcquirerConnector,
@@ -54,7 +54,7 @@ const FACT_LENGTH_MAX = 255;
 export function openAcquirer(
   name: string,
   translation: AcquirerTranslation,
-  { callsAtOnce, metrics }: { callsAtOnce: number; metrics: Registry },
+  { callsAtOnce, metrics, proxy }: { callsAtOnce: number; metrics: Registry; proxy?: OutboundProxy | undefined },
 ): AcquirerConnector {
   const { baseUrl, timeoutMs, identityToken, caFile, cancellation } = translation;
   const takes = (currency: string) => translation.takes?.(currency) ?? true;
@@ -63,7 +63,7 @@ export function openAcquirer(
     expiry: lane(EXPIRY_CALLS, 0),
     inquiries: lane(INQUIRIES, WAIT_MS),
   };
-  const counterpart = openCounterpart({ name, baseUrl, timeoutMs, identityToken, caFile, lanes, metrics });
+  const counterpart = openCounterpart({ name, baseUrl, timeoutMs, identityToken, caFile, proxy, lanes, metrics });
   return {
     name,
     longestCallMs: counterpart.longestMs('merchants'),

@@ -1,6 +1,6 @@
 import type { AcquirerName } from '@gateway/accounts';
 import type { SimulatedMoney } from '@gateway/contracts';
-import type { Registry } from '@gateway/service-kit';
+import type { OutboundProxy, Registry } from '@gateway/service-kit';
 import type { AcquirerConnector } from '../../application/ports';
 import type { AcquirerTranslation } from './acquirer';
 import { openAcquirer } from './acquirer';
@@ -21,6 +21,8 @@ export interface ConnectorContext {
   /** Merchants' concurrent operations at one acquirer. */
   callsAtOnce: number;
   metrics: Registry;
+  /** To all of them. */
+  proxy?: OutboundProxy | undefined;
 }
 
 /** Opens the connectors that the configuration names; an unknown name is an error. */

@@ -1,6 +1,6 @@
 import type { SimulatedMoney } from '@gateway/contracts';
 import type { Clock, MongoConnection } from '@gateway/mongo';
-import type { Logger, Registry } from '@gateway/service-kit';
+import type { Logger, OutboundProxy, Registry } from '@gateway/service-kit';
 import type { BankConnector } from '../../application/bank-ports';
 import type { BatchOperations } from '../../application/batch-ports';
 import type { Accounts } from '../../application/ports';
@@ -16,6 +16,8 @@ export interface BankContext {
   mongo: MongoConnection;
   /** Concurrent calls to one bank. */
   callsAtOnce: number;
+  /** For `openCounterpart`. */
+  proxy?: OutboundProxy | undefined;
   logger: Logger;
   metrics: Registry;
   clock: Clock;

@@ -1,6 +1,6 @@
 import type { AxiosResponse } from 'axios';
 import { lane, openCounterpart } from '@gateway/outbound';
-import type { Logger, Registry } from '@gateway/service-kit';
+import type { Logger, OutboundProxy, Registry } from '@gateway/service-kit';
 import type { Directory } from '../../application/ports';
 import type { DirectoryAnswer } from '../../domain/decide';
 import { webAddress } from '../../domain/web-address';
@@ -23,6 +23,7 @@ export interface DirectoryOptions {
   identityToken?: string | undefined;
   /** PEM of the only authorities that its certificate may have; unset, those that Node trusts. */
   caFile?: string | undefined;
+  proxy?: OutboundProxy | undefined;
   /** Concurrent calls; one account gets half of them at most. */
   callsAtOnce: number;
   own: OwnAddresses;
@@ -44,6 +45,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
     timeoutMs: options.timeoutMs,
     identityToken: options.identityToken,
     caFile: options.caFile,
+    proxy: options.proxy,
     lanes,
     metrics: options.metrics,
   });

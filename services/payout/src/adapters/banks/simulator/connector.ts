@@ -65,7 +65,7 @@ type Lane = 'arriving' | 'stored' | 'inquiries';
 
 /** Talks to the sandbox bank's API. Every replica asks for returns; a repeated return has no effect. */
 export function createSimulatorConnector(context: BankContext): OpenBank {
-  const { env, simulatedMoney, callsAtOnce, metrics, logger } = context;
+  const { env, simulatedMoney, callsAtOnce, proxy, metrics, logger } = context;
   const { SIMULATOR_URL, SIMULATOR_CA_FILE, SIMULATOR_TIMEOUT_MS, IDENTITY_TOKEN } = loadConfig(settings, env);
   if (SIMULATOR_URL === undefined) {
     throw new ConfigurationError('Configuration: PAYOUT_BANK is simulator, and SIMULATOR_URL is not set.');
@@ -78,6 +78,7 @@ export function createSimulatorConnector(context: BankContext): OpenBank {
     timeoutMs: SIMULATOR_TIMEOUT_MS,
     identityToken: IDENTITY_TOKEN,
     caFile: SIMULATOR_CA_FILE,
+    proxy,
     lanes: { arriving: half, stored: half, inquiries: lane(INQUIRIES, WAIT_MS) },
     metrics,
   });
