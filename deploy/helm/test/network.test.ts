@@ -217,6 +217,28 @@ describe('network policies', () => {
     }
   });
 
+  test('let who calls outside reach the forward proxy, and nobody outside', async () => {
+    const toProxy = { to: [{ ipBlock: { cidr: '10.40.0.8/32' } }], ports: [{ port: 3129, protocol: 'TCP' }] };
+    const policies = ofKind(await chart.render('proxy'), 'NetworkPolicy');
+    const reaching = policies.filter(({ spec }) => spec.egress.some((rule) => isDeepStrictEqual(rule, toProxy)));
+    expect(reaching.map(({ metadata }) => metadata.name).toSorted()).toEqual(
+      ['callback-dispatcher', 'card-processing', 'payout', 'threeds'].map((name) => `gateway-${name}`),
+    );
+    const blocks = policies.flatMap(({ spec }) => spec.egress.flatMap(({ to = [] }) => to.map((peer) => peer.ipBlock)));
+    expect(new Set(blocks.flatMap((block) => block?.cidr ?? []))).toEqual(new Set(['10.30.0.0/24', '10.40.0.8/32']));
+  });
+
+  test.each([
+    ['http://proxy', 80],
+    ['https://proxy', 443],
+    ['http://[2001:db8::1]:3128', 3128],
+    ['http://[2001:db8::1]', 80],
+  ])('read the port of the proxy in its address: %s', async (url, port) => {
+    const objects = await chart.render('production', { outboundProxy: { url } });
+    const { egress } = named(objects, 'NetworkPolicy', 'gateway-payout').spec;
+    expect(egress).toContainEqual({ ports: [{ port, protocol: 'TCP' }] });
+  });
+
   test('can be left out', async () => {
     expect(ofKind(await chart.render('fixed'), 'NetworkPolicy')).toEqual([]);
   });

@@ -305,6 +305,20 @@ ipFamilies: {{ toJson . }}
 {{- end -}}
 {{- end }}
 
+{{/* The egress rule to the forward proxy, as JSON, of a service that calls through it: (list $ "payout"). Empty for others */}}
+{{- define "gateway.proxyRule" -}}
+{{- $root := index . 0 -}}
+{{- $proxy := $root.Values.outboundProxy -}}
+{{- $service := dig (index . 1) (dict "settings" list) ($root.Files.Get "files/services.json" | fromJson).services -}}
+{{- if and $proxy.url (has "OUTBOUND_PROXY_URL" $service.settings) -}}
+{{- $url := urlParse $proxy.url -}}
+{{- $port := regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) | default (ternary "443" "80" (eq $url.scheme "https")) -}}
+{{- $rule := dict "ports" (list (dict "port" (int $port) "protocol" "TCP")) -}}
+{{- with $proxy.peers }}{{ $_ := set $rule "to" . }}{{ end -}}
+{{- toJson $rule -}}
+{{- end -}}
+{{- end }}
+
 {{/* The spec of a party's NetworkPolicy: what its edges allow, and DNS. (list $ "payout" egress-of-values) */}}
 {{- define "gateway.networkPolicy" -}}
 {{- $root := index . 0 -}}
@@ -316,6 +330,8 @@ ipFamilies: {{ toJson . }}
 {{- $dnsPorts = concat $dnsPorts (list (dict "port" (int .) "protocol" "UDP") (dict "port" (int .) "protocol" "TCP")) -}}
 {{- end }}
 {{- $egress := list (dict "to" $root.Values.networkPolicy.dns "ports" $dnsPorts) -}}
+{{- $proxyRule := include "gateway.proxyRule" (list $root $name) -}}
+{{- if $proxyRule }}{{ $egress = append $egress ($proxyRule | fromJson) }}{{ end -}}
 {{- range $edge := ($root.Files.Get "files/services.json" | fromJson).edges }}
 {{- if include "gateway.applies" (list $root $edge $name) | trim }}
 {{- if eq $edge.to $name }}
@@ -333,7 +349,8 @@ ipFamilies: {{ toJson . }}
 {{- $ingress = append $ingress $rule }}
 {{- end }}
 {{- $known := or (has $edge.to $ours) (has $edge.to (list "outside" "kafka" "mongodb")) (and (eq $edge.to "otel-collector") $root.Values.settings.OTLP_URL) }}
-{{- if and $known (has $name $edge.from) }}
+{{- /* Through a proxy, callbacks reach nobody directly. */ -}}
+{{- if and $known (has $name $edge.from) (not (and $proxyRule (eq $edge.to "outside"))) }}
 {{- $rule := dict }}
 {{- with include "gateway.peers" (list $root $edge.to $edge) | trim | fromJsonArray }}{{ $_ := set $rule "to" . }}{{ end }}
 {{- with include "gateway.edgePorts" (list $root $edge) | fromJsonArray }}{{ $_ := set $rule "ports" . }}{{ end }}

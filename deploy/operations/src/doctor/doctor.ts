@@ -11,6 +11,7 @@ import { groupsCheck } from './checks/groups';
 import { identitiesCheck } from './checks/identities';
 import { indexesCheck } from './checks/indexes';
 import { COUNT_TIMEOUT_MS, keysCheck } from './checks/keys';
+import { proxyCheck } from './checks/proxy';
 import { servicesCheck } from './checks/services';
 import { topicsCheck } from './checks/topics';
 import { versionsCheck } from './checks/versions';
@@ -25,7 +26,7 @@ INTERNAL_TLS_CA_FILE, SIGNING_PUBLIC_KEY, PUBLIC_BASE_URL and THREEDS_PUBLIC_URL
 
 const CHECKS: readonly Check[] = [
   ...[servicesCheck, versionsCheck, clocksCheck, groupsCheck, topicsCheck, accessCheck, indexesCheck],
-  ...[keysCheck, certificatesCheck, identitiesCheck],
+  ...[keysCheck, certificatesCheck, identitiesCheck, proxyCheck],
 ];
 
 /** Runs all checks. @returns the exit code: 0, 1 if there is something to fix, 2 for wrong usage or settings */

@@ -16,8 +16,8 @@ export interface Replica {
   readonly about?: About;
   /** Names of the checks that fail, if it is not ready. */
   readonly failing: readonly string[];
-  /** Value of a metric, the highest if there are several series. Undefined if there is none. */
-  metric(name: string): number | undefined;
+  /** Value of a metric, the highest if there are several series with these labels. Undefined if there is none. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
 }
 
 /** @param urls `name=URL,…` @throws ConfigurationError */
@@ -85,7 +85,7 @@ async function askReplica({ service, url, serverName, silence }: Address, trust:
       name,
       about: about.data,
       failing: Object.entries(ready.data.checks ?? {}).flatMap(([check, passes]) => (passes ? [] : [check])),
-      metric: (metric) => highest(metrics.data, metric),
+      metric: metricIn(metrics.data),
     };
   } catch (error) {
     return { ...unknown, silence: messageOf(error) };
@@ -94,9 +94,14 @@ async function askReplica({ service, url, serverName, silence }: Address, trust:
   }
 }
 
-function highest(page: string, metric: string): number | undefined {
-  const values = Array.from(page.matchAll(new RegExp(`^${metric}(?:\\{[^}]*\\})? (\\S+)$`, 'gm')), ([, value]) =>
-    Number(value),
-  );
-  return values.length === 0 ? undefined : Math.max(...values);
+/** Reads a page of metrics as Prometheus does. */
+export function metricIn(page: string): Replica['metric'] {
+  return (name, labels = {}) => {
+    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+    const series = Array.from(page.matchAll(new RegExp(`^${name}(?:\\{([^}]*)\\})? (\\S+)$`, 'gm')));
+    const values = series.flatMap(([, found = '', value]) =>
+      wanted.every((label) => found.split(',').includes(label)) ? [Number(value)] : [],
+    );
+    return values.length === 0 ? undefined : Math.max(...values);
+  };
 }
