@@ -1,4 +1,7 @@
-/** `npm test [-- jest's arguments]`: the whole test suite, from a fresh clone on. Jest's global set-up brings servers. */
+/**
+ * `npm test [-- jest's arguments]`: the whole test suite, from a fresh clone on. Jest's global set-up brings servers. With
+ * `--long`, tests that wait for real time do.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +17,7 @@ import { createProgress } from './progress.mjs';
 import { until } from './servers/ports.mjs';
 import { newTestRunDirectory } from './test-run.mjs';
 
+const LONG = '--long';
 const SERVERS_STOP_TIMEOUT_MS = 60_000;
 /** Tests start hundreds of processes of a few programs. With it, Node compiles each of their files once. */
 const COMPILE_CACHE = join(stateDirectory, 'compile-cache');
@@ -43,17 +47,22 @@ function runJest(args, { runDirectory, chromium }) {
   // Jest ends by a signal without ending its workers, so where it has no terminal to talk to it gets a process group of
   // its own, and the signal goes to the group. At a terminal, Ctrl-C reaches them all anyway.
   const ownGroup = !process.stdin.isTTY;
-  const jest = spawn(projectNode, [join(root, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
-    cwd: root,
-    env: {
-      ...process.env,
-      TEST_RUN_DIRECTORY: runDirectory,
-      CHROMIUM_PATH: chromium,
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
+  const jest = spawn(
+    projectNode,
+    [join(root, 'node_modules', 'jest', 'bin', 'jest.js'), ...args.filter((arg) => arg !== LONG)],
+    {
+      cwd: root,
+      env: {
+        ...process.env,
+        TEST_RUN_DIRECTORY: runDirectory,
+        TEST_LONG: args.includes(LONG) ? 'yes' : 'no',
+        CHROMIUM_PATH: chromium,
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+      },
+      stdio: 'inherit',
+      detached: ownGroup,
     },
-    stdio: 'inherit',
-    detached: ownGroup,
-  });
+  );
   /** @param {NodeJS.Signals} signal */
   const pass = (signal) => jest.pid !== undefined && process.kill(ownGroup ? -jest.pid : jest.pid, signal);
   for (const signal of StopRequested.signals) process.on(signal, pass);

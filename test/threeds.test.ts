@@ -1,7 +1,7 @@
 import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Received } from './support/form-client';
-import { formsOf, get, press, submit } from './support/form-client';
+import { comingTo, formsOf, get, press, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
@@ -64,16 +64,8 @@ async function toIssuer(acsUrl: unknown): Promise<Received> {
   return page;
 }
 
-/** Follows the browser after the issuer's page until it leaves for the merchant. */
-async function toMerchant(page: Received): Promise<URL> {
-  const left = await until('the way back', async () => {
-    const here = page.status === 303 && page.location !== undefined ? page.location : page.url;
-    if (here.startsWith(merchant.url)) return here;
-    page = await get(here);
-    return undefined;
-  });
-  return new URL(left);
-}
+/** From the issuer's page to the merchant. */
+const toMerchant = (page: Received): Promise<URL> => comingTo(merchant.url, page);
 
 describe('SALE3D', () => {
   test('with a challenge: a page first, then the sale, one signed callback, and the way back', async () => {

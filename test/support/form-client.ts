@@ -1,3 +1,4 @@
+import { until } from '@gateway/testing';
 import { createHttpClient } from '@gateway/service-kit';
 
 /** A page or redirect as a browser without scripts gets it. */
@@ -78,4 +79,16 @@ export function press(page: Received, button?: RegExp): Promise<Received> {
     throw new Error(`${page.url} has no such form: ${page.status} ${page.body.slice(0, 2_000)}`);
   }
   return submit(form.action, form.fields);
+}
+
+/** Follows the browser from a page until it comes to an address that begins so. */
+export async function comingTo(prefix: string, from: Received): Promise<URL> {
+  let page = from;
+  const there = await until(`the way to ${prefix}`, async () => {
+    const here = page.status === 303 && page.location !== undefined ? page.location : page.url;
+    if (here.startsWith(prefix)) return here;
+    page = await get(here);
+    return undefined;
+  });
+  return new URL(there);
 }

@@ -60,8 +60,8 @@ interface ScrapeConfig {
   relabel_configs: { source_labels: [string]; target_label?: string; regex?: string }[];
 }
 
-test('there are eleven sets of values', () => {
-  expect(VALUE_SETS).toHaveLength(11);
+test('there are twelve sets of values', () => {
+  expect(VALUE_SETS).toHaveLength(12);
 });
 
 describe.each(VALUE_SETS)('with the values %s', (valueSet) => {

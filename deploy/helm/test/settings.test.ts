@@ -70,6 +70,7 @@ const SECRETS: Env = {
   SIGNING_KEYS: `k1:${KEY}`,
   SIGNING_PUBLIC_KEY: `k1:${KEY}`,
   OTLP_HEADERS: 'authorization=Bearer token',
+  OUTBOUND_PROXY_CREDENTIALS: `gateway:${PASSWORD}`,
   THREEDS_PROOF_KEY: KEY,
   TOKEN_KEYS: `k1:${KEY}`,
 };
