@@ -242,6 +242,14 @@ describe('rotate', () => {
     expect((await run(['rotate', 'CARD_KEYS'], {})).out).not.toContain('receivers');
   });
 
+  test.each([
+    ['CARD_KEYS', 'set at api-edge:\n   CARD_PUBLIC_KEY='],
+    ['CVV_KEYS', 'set at api-edge:\n   CVV_PUBLIC_KEY='],
+    ['SIGNING_KEYS', 'set at npm run merchant:\n   SIGNING_PUBLIC_KEY='],
+  ])('of %s says who holds the public half', async (setting, words) => {
+    expect((await run(['rotate', setting], {})).out).toContain(words);
+  });
+
   test.each([[[]], [['JOURNAL_HMAC_KEY']], [['CARD_PUBLIC_KEY']]])('of %j is refused', async (args) => {
     expect(await run(['rotate', ...args], {})).toMatchObject({ code: 2, out: '' });
   });

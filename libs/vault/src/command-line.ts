@@ -53,12 +53,13 @@ const anchorKeySettings = Type.Object({
 });
 
 /** Where the keys of a setting go. `removal`: what ends with the old key. */
-const ROTATED: Record<string, { holders: string; then: string; removal?: string }> = {
+const ROTATED: Record<string, { holders: string; publicHolder?: string; then: string; removal?: string }> = {
   CARD_KEYS: {
     holders: 'card-processing, threeds and this job',
+    publicHolder: 'api-edge',
     then: 'npm run vault -- reencrypt',
   },
-  CVV_KEYS: { holders: 'card-processing', then: 'wait for 30 minutes' },
+  CVV_KEYS: { holders: 'card-processing', publicHolder: 'api-edge', then: 'wait for 30 minutes' },
   TOKEN_KEYS: {
     holders: 'api-edge, card-processing, threeds and this job',
     // The keys of security codes are sealed under it, and are needed as long as with CVV_KEYS.
@@ -72,6 +73,7 @@ const ROTATED: Record<string, { holders: string; then: string; removal?: string 
   },
   SIGNING_KEYS: {
     holders: 'callback-dispatcher',
+    publicHolder: 'npm run merchant',
     then: 'npm run merchant -- reencrypt, with SIGNING_KEYS; and npm run vault -- anchor-key, for npm run audit -- verify',
   },
 };
@@ -229,7 +231,7 @@ async function rotate(
   }
   const id = given ?? newId();
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new ConfigurationError('An id has 1 to 32 letters, digits, _ or -.');
-  const { holders, then, removal } = rotated;
+  const { holders, publicHolder, then, removal } = rotated;
   const publicKey = PUBLIC_HALF[setting];
   const pair = publicKey === undefined ? { privateKey: newKey(id) } : newKeyPair(id);
   const entry = await wrapped(env, setting, pair.privateKey);
@@ -238,10 +240,12 @@ async function rotate(
     out(JSON.stringify({ [setting]: entry, ...publicHalf }, undefined, 2));
     return EXIT_OK;
   }
-  const edge = Object.entries(publicHalf).map(([name, value]) => `, and set at api-edge:\n   ${name}=${value}`);
+  const set = Object.entries(publicHalf).map(
+    ([name, value]) => `, and set at ${publicHolder ?? holders}:\n   ${name}=${value}`,
+  );
   out(`1. Append this key to ${setting} of ${holders}. It is shown once:
    ${entry}
-2. When all of them have it, move it to the front everywhere${edge.join('')}
+2. When all of them have it, move it to the front everywhere${set.join('')}
 3. ${then}
 4. Remove the old key from ${setting}.${removal === undefined ? '' : ` ${removal}`}`);
   return EXIT_OK;
