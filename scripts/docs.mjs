@@ -1,6 +1,6 @@
 /**
  * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/asyncapi.yaml, docs/openapi.yaml,
- * docs/response-codes.json, the codes of the merchants' client, catalog-info.yaml, deploy/monitoring, the generated parts
+ * docs/openapi-clients.yaml, docs/response-codes.json, the codes of the merchants' client, catalog-info.yaml, deploy/monitoring, the generated parts
  * of the Helm chart and the generated tables of docs from the declarations in the code. With `--check` it writes nothing
  * and fails if a file would change. FILE lists the metrics that running services serve, as JSON; without it their table
  * stays as it is.
@@ -404,14 +404,20 @@ function monitoringFiles() {
   );
 }
 
-/** The merchants' API. */
+/** The merchants' API: the exact document, and the one that generators of clients read. */
 function openApi() {
+  const { clientDocument } = load('services/api-edge/adapters/openapi/client-document');
   const { openApiDocument } = load('services/api-edge/adapters/openapi/document');
   const { merchantEndpoints } = load('services/api-edge/application/endpoints');
   const { isoBankAddresses } = load('services/api-edge/adapters/bank-addresses/iso');
-  const document = openApiDocument(merchantEndpoints(isoBankAddresses));
-  const head = '# Written by `npm run docs` from services/api-edge: see docs/adr/0061-openapi.md.\n';
-  return head + stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+  const exact = openApiDocument(merchantEndpoints(isoBankAddresses));
+  const written = (/** @type {string} */ adr, /** @type {object} */ document) =>
+    `# Written by \`npm run docs\` from services/api-edge: see docs/adr/${adr}.\n` +
+    stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+  return {
+    exact: written('0061-openapi.md', exact),
+    clients: written('0091-openapi-for-client-generators.md', clientDocument(exact)),
+  };
 }
 
 /** Of the Helm chart, by path. */
@@ -501,7 +507,9 @@ async function generatedFiles(metrics) {
   const asyncApiPath = join(folder, 'asyncapi.yaml');
   files.set(asyncApiPath, await asyncApi(asyncApiPath));
   files.set(clientCodes, await formatted(clientCodes, clientCodesFile()));
-  files.set(join(folder, 'openapi.yaml'), openApi());
+  const { exact, clients } = openApi();
+  files.set(join(folder, 'openapi.yaml'), exact);
+  files.set(join(folder, 'openapi-clients.yaml'), clients);
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
   for (const [path, content] of monitoringFiles()) files.set(path, await formatted(path, content));
   for (const [path, content] of chart()) files.set(path, await formatted(path, content));

@@ -52,7 +52,7 @@ async function runScript(file: string, ...args: string[]): Promise<Ended> {
 
 /** Runs .ci/run with programs that do nothing but say that they were called. `fails`: the command that ends with 1. */
 async function run(fails = 'no command'): Promise<{ exitCode: number; last: string; called: string[] }> {
-  for (const name of ['chromium', 'curl', 'openssl', 'java', 'mvn', 'python3']) program(name);
+  for (const name of ['chromium', 'curl', 'openssl', 'javac', 'mvn', 'php', 'python3']) program(name);
   program('git', 'if [[ $* == *clone* ]]; then mkdir -p "${@: -1}"; fi');
   // The system's Node counts results; scripts are not in the clone that the false git makes.
   program(
@@ -74,19 +74,20 @@ const SUITES = [
   'npm run test:faults',
   'npm run test:upgrade',
   'npm run test:rotation',
+  'npm run test:clients',
 ];
 const suitesOf = (called: readonly string[]) =>
   SUITES.filter((suite) => called.some((one) => one.startsWith(`${suite} -- `)));
 
 test('counts what all suites counted', async () => {
   const { exitCode, last, called } = await run();
-  expect({ exitCode, last }).toEqual({ exitCode: 0, last: '15 passed, 0 failed' });
+  expect({ exitCode, last }).toEqual({ exitCode: 0, last: '18 passed, 0 failed' });
   expect(suitesOf(called)).toEqual(SUITES);
 });
 
 test('runs all suites although the supply chain has a problem, and fails', async () => {
   const { exitCode, last, called } = await run('npm run supply-chain');
-  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '15 passed, 1 failed' });
+  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '18 passed, 1 failed' });
   expect(suitesOf(called)).toEqual(SUITES);
 });
 
@@ -144,7 +145,8 @@ describe('a release', () => {
     copyFileSync(join(CI, 'release'), checkout('.ci', 'release'));
     writeFileSync(checkout('package.json'), '{ "version": "1.2.3" }');
     writeFileSync(checkout('.gitignore'), '/release/\n');
-    for (const name of ['openapi.yaml', 'asyncapi.yaml']) writeFileSync(checkout('docs', name), name);
+    for (const name of ['openapi.yaml', 'openapi-clients.yaml', 'asyncapi.yaml'])
+      writeFileSync(checkout('docs', name), name);
     git('init', '--quiet');
     git('add', '.');
     git('commit', '--quiet', '--message', 'Take payments');
@@ -169,7 +171,15 @@ describe('a release', () => {
       'npm run supply-chain -- --sbom release/sbom.cdx.json',
       'npm run images -- --pinned',
     ]);
-    const files = ['CHANGES.md', 'asyncapi.yaml', 'chart.tgz', 'client.tgz', 'openapi.yaml', 'sbom.cdx.json'];
+    const files = [
+      'CHANGES.md',
+      'asyncapi.yaml',
+      'chart.tgz',
+      'client.tgz',
+      'openapi-clients.yaml',
+      'openapi.yaml',
+      'sbom.cdx.json',
+    ];
     expect(readdirSync(checkout('release')).toSorted()).toEqual([...files, 'SHA256SUMS'].toSorted());
     const sums = readFileSync(checkout('release', 'SHA256SUMS'), 'utf8');
     expect([...sums.matchAll(/^[0-9a-f]{64} [ *](.+)$/gm)].map(([, file]) => file).toSorted()).toEqual(files);

@@ -26,10 +26,10 @@ const HEADERS = Object.fromEntries(
 );
 
 test(
-  'redocly finds nothing in docs/openapi.yaml and docs/asyncapi.yaml',
+  'redocly finds nothing in the documents',
   async () => {
     const cli = require.resolve('@redocly/cli/bin/cli.js');
-    const documents = ['docs/openapi.yaml', 'docs/asyncapi.yaml'];
+    const documents = ['docs/openapi.yaml', 'docs/openapi-clients.yaml', 'docs/asyncapi.yaml'];
     const args = ['lint', ...documents, '--config', 'test/openapi/redocly.yaml', '--format', 'stylish'];
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const lint = promisify(execFile)(process.execPath, [cli, ...args], { cwd: root, env, timeout: LINT_TIMEOUT_MS });
