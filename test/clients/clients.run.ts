@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import type { System } from '../support/system';
 import { startSystem } from '../support/system';
 
@@ -63,7 +63,8 @@ async function run(title: string): Promise<string[]> {
   const options = { cwd: folder, env, timeout: SECTION_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX };
   try {
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands.join('\n')], options);
-    return stdout.trim().split('\n');
+    // Maven resets the colours of a terminal even where there is none.
+    return stripVTControlCharacters(stdout).trim().split('\n');
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`${title}:\n${stdout.slice(-4_000)}\n${stderr.slice(-4_000)}`, { cause: error });
