@@ -1,9 +1,9 @@
 /**
  * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/asyncapi.yaml, docs/openapi.yaml,
- * docs/openapi-clients.yaml, docs/response-codes.json, the codes of the merchants' client, catalog-info.yaml, deploy/monitoring, the generated parts
- * of the Helm chart and the generated tables of docs from the declarations in the code. With `--check` it writes nothing
- * and fails if a file would change. FILE lists the metrics that running services serve, as JSON; without it their table
- * stays as it is.
+ * docs/openapi-clients.yaml, docs/response-codes.json, the codes of the merchants' client, catalog-info.yaml,
+ * deploy/monitoring, the generated parts of the Helm chart and the generated tables of docs from the declarations in the
+ * code. With `--check` it writes nothing and fails if a file would change. FILE lists the metrics that running services
+ * serve, as JSON; without it their table stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import { blocksOf } from '../documents/blocks';
 import type { System } from '../support/system';
 import { startSystem } from '../support/system';
 
@@ -10,10 +11,11 @@ import { startSystem } from '../support/system';
 
 const docs = join(__dirname, '..', '..', 'docs');
 const DOCUMENT = 'openapi-clients.yaml';
-const BLOCK = /^```(\w+)\n([^]*?)^```$/gm;
 const FILE_NAME = /^(?:\/\/|#) (\S+)\n/;
 const SECTION_TIMEOUT_MS = 400_000;
 const OUTPUT_BYTES_MAX = 16 * 1_048_576;
+/** Each program runs once: to optimize it, or to compile packages of which it loads a part, takes longer than it saves. */
+const ONCE = { JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC', PIP_NO_COMPILE: '1' };
 
 /** What the programs of the page print. */
 const OUTCOMES = [
@@ -48,10 +50,7 @@ afterAll(async () => {
 
 /** Writes the files of a section, then runs its commands. */
 async function run(title: string): Promise<string[]> {
-  const blocks = Array.from((sections.get(title) ?? '').matchAll(BLOCK), ([, language = '', text = '']) => ({
-    language,
-    text,
-  }));
+  const blocks = blocksOf('docs/clients.md', sections.get(title) ?? '');
   for (const { language, text } of blocks) {
     if (language === 'sh') continue;
     const [, name = ''] = FILE_NAME.exec(text) ?? [];
@@ -59,7 +58,7 @@ async function run(title: string): Promise<string[]> {
   }
   const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
   expect(commands).toHaveLength(1);
-  const env = { ...process.env, GATEWAY: system.http.defaults.baseURL };
+  const env = { ...process.env, ...ONCE, GATEWAY: system.http.defaults.baseURL };
   const options = { cwd: folder, env, timeout: SECTION_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX };
   try {
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands.join('\n')], options);

@@ -10,6 +10,7 @@ export const NOT_RUN = {
   docker: 'needs a Docker engine',
   kubernetes: 'needs a Kubernetes cluster',
   cloud: 'needs an account at a provider',
+  clients: 'downloads generators and compilers; npm run test:clients runs it',
 } as const;
 
 /** A fenced block of a document. */
