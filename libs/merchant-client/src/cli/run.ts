@@ -15,17 +15,27 @@ import { USAGE } from './usage';
 export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
   try {
     const parsed = parseCommand(args, env);
-    if (parsed === 'help') terminal.print(USAGE);
-    else await run(parsed.command, parsed.settings, terminal);
+    if (parsed === 'help') {
+      terminal.print(USAGE);
+      return 0;
+    }
+    return await runAtGateway(parsed.command, parsed.settings, terminal);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    // Not the whole usage text, which would hide the sentence.
+    terminal.warn(`${error.message}\n"gateway help" lists the commands and their options.`);
+    return 2;
+  }
+}
+
+/** Names the address before each error: a refusal often comes from another gateway than the one meant. */
+async function runAtGateway(command: Command, settings: Settings, terminal: Terminal): Promise<number> {
+  try {
+    await run(command, settings, terminal);
     return 0;
   } catch (error) {
-    if (error instanceof UsageError) {
-      // Not the whole usage text, which would hide the sentence.
-      terminal.warn(`${error.message}\n"gateway help" lists the commands and their options.`);
-      return 2;
-    }
     if (!(error instanceof GatewayError)) throw error;
-    terminal.warn(error.message);
+    terminal.warn(`${settings.url}: ${error.message}`);
     return 1;
   }
 }
