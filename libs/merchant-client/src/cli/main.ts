@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { gatewayOfCheckout } from './checkout';
 import { runCli } from './run';
 import { printable } from './terminal';
 
@@ -5,4 +7,5 @@ const print = (line: string): void => void process.stdout.write(`${printable(lin
 const warn = (line: string): void => void process.stderr.write(`${printable(line)}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
-void runCli(process.argv.slice(2), process.env, { print, warn }).then((code) => process.exit(code));
+const env = { ...gatewayOfCheckout(join(__dirname, '..', '..', '..', '..')), ...process.env };
+void runCli(process.argv.slice(2), env, { print, warn }).then((code) => process.exit(code));

@@ -21,7 +21,8 @@ ${scenarios}
   resend CALLBACK_ID        sends one again
 
 All commands:
-  --url URL                 of the gateway; default: GATEWAY_URL, or http://127.0.0.1:8080
+  --url URL                 of the gateway; default: GATEWAY_URL, or that of this checkout,
+                            or http://127.0.0.1:8080
     --allow-http            if it is http on another machine: others could read the API password
   --account NAME            default: GATEWAY_ACCOUNT
   --password-file FILE      with the API password; default: GATEWAY_PASSWORD_FILE
