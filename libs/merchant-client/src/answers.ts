@@ -9,6 +9,20 @@ export interface Answer {
   readonly [field: string]: unknown;
 }
 
+/** A wrong field of a request, or what else of it was wrong. A gateway of an earlier release gives no reason. */
+export interface FieldError {
+  /** Its name; or `path`, `HTTP method`, `body` or a header. */
+  readonly field: string;
+  readonly code: number;
+  readonly message: string;
+  /** What is wrong, such as `country-alpha-3`: one of a list that only grows. */
+  readonly reason?: string;
+  /** What is allowed, with an example. */
+  readonly hint?: string;
+  /** Where the reason is explained. */
+  readonly docs?: string;
+}
+
 /** What an exchange says about its request. */
 export type Reading =
   /** The gateway has taken the request, and answers it. */
@@ -92,4 +106,23 @@ export function textIn(source: Readonly<Record<string, unknown>>, field: string)
 export function numberIn(source: Readonly<Record<string, unknown>>, field: string): number | undefined {
   const value = source[field];
   return typeof value === 'number' ? value : undefined;
+}
+
+/** The `errors` of a refusal; undefined if it has none that are readable. */
+export function errorsIn(source: Readonly<Record<string, unknown>>): readonly FieldError[] | undefined {
+  const errors = recordsIn(source, 'errors').filter(isFieldError);
+  return errors.length === 0 ? undefined : errors;
+}
+
+function isFieldError(error: unknown): error is FieldError {
+  if (typeof error !== 'object' || error === null) return false;
+  const { field, code, message, ...told } = error as Record<string, unknown>;
+  const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+  const { reason, hint, docs } = told;
+  return (
+    typeof field === 'string' &&
+    Number.isInteger(code) &&
+    typeof message === 'string' &&
+    [reason, hint, docs].every(isText)
+  );
 }

@@ -1,3 +1,4 @@
+export type { FieldError } from './answers';
 export { createClient } from './client';
 export type { CallOptions, Client, ClientOptions, Listing, PayoutOutcome, PayoutRecord } from './client';
 export type { CallbackAttempt, CallbackListing, CallbackRecord } from './callback-list';

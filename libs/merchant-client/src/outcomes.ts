@@ -1,5 +1,5 @@
-import type { Answer } from './answers';
-import { numberIn, textIn } from './answers';
+import type { Answer, FieldError } from './answers';
+import { errorsIn, numberIn, textIn } from './answers';
 import type { Advice } from './codes';
 import { REGISTRY, RESPONSE_CODES } from './codes';
 
@@ -58,6 +58,8 @@ export interface Failed extends Advised {
   readonly kind: 'error';
   /** Undefined if no answer of the gateway says it: the request never got there. */
   readonly code: number | undefined;
+  /** What was wrong with the request, if the gateway says it. For developers. */
+  readonly errors?: readonly FieldError[] | undefined;
 }
 
 /** It may have happened. Ask again later with `outcomeOf`; never send it under another id. */
@@ -154,7 +156,7 @@ export function finalOutcome(source: Source, id?: string): Outcome<'approved' | 
     case 'frauded':
       return { kind: 'declined', ...known, ...adviceOf(source.code), eci };
     case 'error':
-      return { kind: 'error', ...known, ...finalAdviceOf(source.code) };
+      return { kind: 'error', ...known, ...finalAdviceOf(source.code), errors: errorsIn(source) };
     default:
       return undefined;
   }

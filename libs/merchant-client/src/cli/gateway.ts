@@ -1,4 +1,5 @@
 import type { Answer, Reading } from '../answers';
+import { errorsIn } from '../answers';
 import { RESPONSE_CODES } from '../codes';
 import type { Request, Send } from '../send';
 
@@ -23,7 +24,7 @@ export async function askOnce(send: Send, request: Request): Promise<Answer> {
 /** @throws GatewayError unless the answer is a success */
 export function requireSuccess(answer: Answer): Answer {
   if (answer.code === RESPONSE_CODES.SUCCESS) return answer;
-  const hint = HINTS[answer.code];
+  const hint = HINTS[answer.code] ?? errorsIn(answer)?.[0]?.hint;
   throw new GatewayError(
     `The gateway refuses: ${answer.message} (${answer.code}).${hint === undefined ? '' : ` ${hint}`}`,
   );

@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { runCli } from './run';
 
 test('an error of the gateway names the address that was asked', async () => {
-  const refusal = { response_code: '2000', response_message: 'No such account' };
+  const refusal = {
+    api_version: 1,
+    status: 'error',
+    code: 1004,
+    message: 'Invalid limit in request message',
+    errors: [{ field: 'limit', code: 1004, message: 'Invalid limit in request message', hint: 'Send 1 to 100' }],
+  };
   const server = createServer((request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json').end(JSON.stringify(refusal));
@@ -11,7 +17,9 @@ test('an error of the gateway names the address that was asked', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    expect(await eventsAt(url)).toMatch(`${url}: The gateway `);
+    expect(await eventsAt(url)).toBe(
+      `${url}: The gateway refuses: Invalid limit in request message (1004). Send 1 to 100`,
+    );
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
