@@ -152,6 +152,7 @@ async function main(): Promise<void> {
   closer.start();
   const payoutRequests = payoutEndpoint(isoBankAddresses);
   const api = createMerchantApi({
+    publicBaseUrl: 'http://127.0.0.1:8080',
     endpoints: [
       { ...cardEndpoint, handle: (incoming) => handleCardRequest(ports, incoming) },
       { ...payoutRequests, handle: (incoming) => handlePayoutRequest(ports, incoming, payoutRequests) },

@@ -12,6 +12,7 @@ export * from './currencies';
 export * from './numeric-currencies';
 export * from './custom-parameters';
 export * from './edges';
+export * from './error-reasons';
 export * from './fields';
 export * from './given';
 export * from './headers';

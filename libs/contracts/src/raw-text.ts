@@ -1,3 +1,7 @@
+/** Control characters such as tabs are no spaces: rules refuse them. */
+const OTHER_THAN_SPACE = /[^\p{Zs}]/u;
+const BLANK_LENGTH_MAX = 255;
+
 /**
  * Text from outside, of whatever length. No rule takes it: it can only be bounded, and what comes out is a string. So no
  * regular expression, normalization, mask or loop sees a text before its length is known to be small (docs/adr/0072).
@@ -11,8 +15,9 @@ export class RawText {
     this.#text = text;
   }
 
-  get isEmpty(): boolean {
-    return this.#text === '';
+  /** No text, or only spaces, of any width. A longer text than free text may have is not looked at, and is none. */
+  get isBlank(): boolean {
+    return this.#text.length <= BLANK_LENGTH_MAX && !OTHER_THAN_SPACE.test(this.#text);
   }
 
   /** The text; undefined if it is longer than `maxLength`. */

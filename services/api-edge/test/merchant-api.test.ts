@@ -24,6 +24,7 @@ async function serve(
 ) {
   const metrics = createMetrics('test', { processFigures: false });
   const listener = createMerchantApi({
+    publicBaseUrl: 'https://pay.example',
     endpoints: [
       { path: PATH, contentTypes: JSON_AND_FORM, handle, ...(operation === 'SALE' && { metricName: operation }) },
     ],
@@ -132,4 +133,29 @@ test('requests of no known account wait for their turn, and a merchant does not'
   expect(statuses.map(({ status }) => status)).toEqual([200, 415, 404]);
   expect((await fetch(url)).status).toBe(405);
   expect(paced).toBe(5);
+});
+
+test('refusals of the transport say which paths, methods and content types there are, with a link that leads there', async () => {
+  const { url } = await serve(() => Promise.reject(new Error('not reached')));
+  const { origin } = new URL(url);
+  const send = async (path: string, type: string, body = '{', method = 'POST') => {
+    const sent = { method, headers: { 'content-type': type }, ...(method === 'GET' ? {} : { body }) };
+    const answer = await fetch(origin + path, sent);
+    const { errors } = (await answer.json()) as { errors: { reason: string; hint: string; docs: string }[] };
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.docs).toBe(`https://pay.example/errors#${errors[0]?.reason}`);
+    expect(await (await fetch(`${origin}/errors`)).text()).toContain(`id="${errors[0]?.reason}"`);
+    return [answer.status, errors[0]?.reason, errors[0]?.hint];
+  };
+  const json = 'application/json';
+  const form = 'application/x-www-form-urlencoded';
+  expect(await send('/', json)).toEqual([404, 'unknown-path', expect.stringContaining(PATH)]);
+  expect(await send(PATH, json, '', 'GET')).toEqual([405, 'http-method', `Send it with POST ${PATH}`]);
+  expect(await send(PATH, 'text/plain')).toEqual([415, 'content-type', `Send ${json} or ${form}`]);
+  expect(await send(PATH, json)).toEqual([200, 'body-format', expect.stringContaining('one JSON object')]);
+  expect(await send(PATH, form, '%')).toEqual([200, 'body-format', expect.stringContaining('name=value')]);
+  expect(await send(PATH, json, 'x'.repeat(70_000))).toEqual([413, 'body-too-large', 'Send at most 65536 bytes']);
+  const about = await fetch(origin);
+  expect(about.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(await about.text()).toContain(`POST ${PATH}`);
 });

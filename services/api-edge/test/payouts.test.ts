@@ -255,7 +255,7 @@ describe('the order of checks', () => {
 
   test('all invalid fields are reported', async () => {
     const answer = await init(payout({ ...wrong, receiver_name: '' }));
-    expect(answer['errors']).toEqual([
+    expect(answer['errors']).toMatchObject([
       { field: 'method', code: 1004, message: 'Invalid method in request message' },
       { field: 'receiver_iban', code: 1004, message: 'Invalid receiver_iban in request message' },
       { field: 'receiver_name', code: 1002, message: 'receiver_name not present in request' },

@@ -5,7 +5,8 @@ import { maskCardNumbers, RESPONSE_CODES } from '@gateway/contracts';
 import type { RefusalReason, Slot } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
-import { INVALID, readApiVersion, readText } from '../domain/envelope-fields';
+import { ENVELOPE_HINTS, INVALID, readApiVersion, readText } from '../domain/envelope-fields';
+import { hintOf } from '../domain/field-table';
 import type { Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { failure, fieldFailure, problem, tooManyRequests, unavailable } from './responses';
@@ -60,11 +61,11 @@ export async function admit(
   }
   const merchantAccount = readText(incoming.fields, 'merchant_account');
   const password = readText(incoming.fields, 'merchant_password');
-  const missing = [
-    ...(merchantAccount === undefined ? [problem(RESPONSE_CODES.FIELD_MISSING, 'merchant_account')] : []),
-    ...(password === undefined ? [problem(RESPONSE_CODES.FIELD_MISSING, 'merchant_password')] : []),
+  const absent = [
+    ...(merchantAccount === undefined ? [missing('merchant_account')] : []),
+    ...(password === undefined ? [missing('merchant_password')] : []),
   ];
-  if (missing.length > 0) return refuse(fieldFailure(session, now, missing));
+  if (absent.length > 0) return refuse(fieldFailure(session, now, absent));
   const verdict = await ports.credentials.verify({ merchantAccount, password, source: incoming.sourceIp });
   switch (verdict.kind) {
     case 'throttled':
@@ -88,10 +89,13 @@ function noteRefusal(ports: Ports, { fields, sourceIp }: Incoming, reason: Refus
 }
 
 function versionProblem(version: 'missing' | 'unsupported') {
-  return problem(
-    version === 'missing' ? RESPONSE_CODES.FIELD_MISSING : RESPONSE_CODES.API_VERSION_UNSUPPORTED,
-    'api_version',
-  );
+  return version === 'missing'
+    ? missing('api_version')
+    : problem(RESPONSE_CODES.API_VERSION_UNSUPPORTED, 'api_version', 'version', hintOf(ENVELOPE_HINTS.api_version));
+}
+
+function missing(field: keyof typeof ENVELOPE_HINTS) {
+  return problem(RESPONSE_CODES.FIELD_MISSING, field, 'missing', hintOf(ENVELOPE_HINTS[field]));
 }
 
 async function admitAccount(

@@ -81,11 +81,17 @@ const FIELD_ERRORS: JsonSchema = {
   description: 'Every wrong field, if fields are wrong.',
   type: 'array',
   minItems: 1,
-  items: shapeOf({
-    field: { type: 'string', description: 'Its name.' },
-    code: ERROR_CODE,
-    message: { type: 'string', maxLength: 255 },
-  }),
+  items: shapeOf(
+    {
+      field: { type: 'string', description: 'Its name, or what else of the request is wrong, such as a header.' },
+      code: ERROR_CODE,
+      message: { type: 'string', maxLength: 255 },
+      reason: { type: 'string', description: 'What is wrong, from a list that only grows: `docs` leads to it.' },
+      hint: { type: 'string', description: 'What is allowed, with an example. For developers.' },
+      docs: { type: 'string', format: 'uri-reference', description: 'What the reason means.' },
+    },
+    ['reason', 'hint', 'docs'],
+  ),
 };
 
 /** What merchants read where services exchange something else. */

@@ -56,7 +56,9 @@ export function eventsResponse(session: Session, { events, cursor }: CallbackEve
 
 /** Of another gateway, or of a callback that was removed meanwhile. */
 export function unknownCursor(session: Session, now: number): Answer {
-  return fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_INVALID, 'cursor')]);
+  return fieldFailure(session, now, [
+    problem(RESPONSE_CODES.FIELD_INVALID, 'cursor', 'format', 'Send the cursor of an earlier answer of this gateway'),
+  ]);
 }
 
 function success(session: Session, fields: object): Answer {

@@ -1,6 +1,11 @@
 import type { Account } from '@gateway/accounts';
-import { RESPONSE_CODES } from '@gateway/contracts';
+import type { ErrorReason, ResponseCode } from '@gateway/contracts';
+import { RawText, RESPONSE_CODES } from '@gateway/contracts';
+import type { RawFields } from '../domain/body';
+import { isAbsent } from '../domain/body';
 import { readText } from '../domain/envelope-fields';
+import { whyNoText } from '../domain/field-rules';
+import { hintOf } from '../domain/field-table';
 import type { Incoming } from './admit';
 import type { Endpoint, Operation } from './endpoint';
 import type { Answer, Session } from './responses';
@@ -16,12 +21,23 @@ export function chooseOperation<Request>(
 ): { operation: Operation<Request> } | { refused: Answer } {
   const value = readText(fields, 'transaction_type');
   const byType = operations.some(({ transactionType }) => transactionType !== undefined);
-  if (byType && value === undefined)
-    return { refused: fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_MISSING, 'transaction_type')]) };
+  const refuse = (code: ResponseCode, reason: ErrorReason): { refused: Answer } => ({
+    refused: fieldFailure(session, now, [problem(code, 'transaction_type', reason, typesHint(operations))]),
+  });
+  if (byType && value === undefined) return refuse(RESPONSE_CODES.FIELD_MISSING, 'missing');
   const operation = byType ? operations.find(({ transactionType }) => transactionType === value) : operations[0];
-  if (operation === undefined)
-    return { refused: fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_INVALID, 'transaction_type')]) };
+  if (operation === undefined) return refuse(RESPONSE_CODES.FIELD_INVALID, whyNoType(fields));
   return operation.allows?.(account) !== false
     ? { operation }
     : { refused: failure(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED) };
+}
+
+function typesHint(operations: readonly Pick<Operation, 'transactionType'>[]): string {
+  const types = operations.flatMap(({ transactionType }) => transactionType ?? []);
+  return hintOf({ allowed: `one of ${types.join(', ')}`, example: types[0] ?? '' });
+}
+
+function whyNoType(fields: RawFields): ErrorReason {
+  const value = fields.get('transaction_type');
+  return isAbsent(value) || value instanceof RawText ? 'not-listed' : whyNoText(value);
 }

@@ -5,6 +5,8 @@ import { RawText, RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import { annotate } from '@gateway/service-kit';
 import type { AccountForRules } from '../domain/account-rules';
+import type { AccountReason, MoneyOf } from '../domain/account-reasons';
+import { whyAccountRefuses } from '../domain/account-reasons';
 import type { RawFields, RawValue } from '../domain/body';
 import { checkTable } from '../domain/field-check';
 import type { Incoming } from './admit';
@@ -32,6 +34,7 @@ export interface RequestKind<Request> {
 }
 
 const KEY_LENGTH_MAX = 255;
+const KEY_HINT = `Send at most ${KEY_LENGTH_MAX} characters, such as order-00000001`;
 
 /** The order of checks of decisions.md, section 2, from step 2 on. */
 export async function handleRequest<Request>(
@@ -52,7 +55,15 @@ export async function handleRequest<Request>(
       const checked = checkFields(ports, incoming, session, account, endpoint, chosen.operation, kind);
       if ('refused' in checked) return checked.refused;
       const code = kind.checkRules(checked.request, rulesOf(account));
-      if (code !== undefined) return failure(session, ports.now(), code);
+      if (code !== undefined) {
+        const money: MoneyOf = checked.request as object;
+        return accountRefusal(
+          session,
+          ports.now(),
+          code,
+          whyAccountRefuses(code, money, rulesOf(account), session.family),
+        );
+      }
       return await kind.carryOut(session, account, checked.request, idempotenciesOf(ports, incoming), slot);
     } finally {
       slot.release();
@@ -62,6 +73,11 @@ export async function handleRequest<Request>(
     ports.logger.error('a request could not be handled', { error });
     return unavailable(session, ports.now());
   }
+}
+
+/** The message stays the code's; `errors` names the field that the account does not allow so. */
+function accountRefusal(session: Session, now: number, code: ResponseCode, why: AccountReason | undefined): Answer {
+  return failure(session, now, code, why && { errors: [problem(code, why.field, why.reason, why.hint)] });
 }
 
 /** Step 5. */
@@ -91,7 +107,7 @@ function rulesOf(account: Account): AccountForRules {
 
 function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
   return idempotencyKey !== undefined && idempotencyKey.within(KEY_LENGTH_MAX) === undefined
-    ? [problem(RESPONSE_CODES.FIELD_INVALID, 'Idempotency-Key')]
+    ? [problem(RESPONSE_CODES.FIELD_INVALID, 'Idempotency-Key', 'length', KEY_HINT)]
     : [];
 }
 

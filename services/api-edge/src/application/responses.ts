@@ -1,11 +1,8 @@
-import type { AnswerValues, OperationOutcome, ResponseCode } from '@gateway/contracts';
+import type { AnswerValues, ErrorReason, OperationOutcome, ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, coded, messageForField, messageOfCode, renderAnswer, unixSeconds } from '@gateway/contracts';
+import type { FieldProblem } from '../domain/field-table';
 
-export interface FieldProblem {
-  field: string;
-  code: ResponseCode;
-  message: string;
-}
+export type { FieldProblem };
 
 /** For card and payout endpoints. They name the session differently, and only cards have an authcode. */
 export type Family = 'card' | 'payout';
@@ -14,6 +11,8 @@ export type Family = 'card' | 'payout';
 export interface Session {
   family: Family;
   sessionId: string;
+  /** Begins the links of `errors`: where merchants reach the gateway. Relative to it without. */
+  baseUrl?: string | undefined;
   merchantAccount?: string | undefined;
   transactionUniqueId?: string | undefined;
 }
@@ -59,6 +58,9 @@ export function sandboxAnswer(session: Session, at: number, fields: object): Ans
   return { httpStatus: 200, body: { ...envelope(session), ...said, ...fields } };
 }
 
+/** Lists what each reason means. */
+export const ERRORS_PATH = '/errors';
+
 /** A failed request, with the registry's message unless another is given. */
 export function failure(
   session: Session,
@@ -70,7 +72,11 @@ export function failure(
   const { transactionUniqueId } = session;
   const authcode = session.family === 'card' ? null : undefined;
   const values = { transactionUniqueId, timestamp: now, authcode, status: 'error', code, message };
-  return answer(session, values, errors === undefined ? {} : { errors });
+  return answer(session, values, errors === undefined ? {} : { errors: errors.map(withLink(session)) });
+}
+
+function withLink({ baseUrl = '' }: Session) {
+  return (found: FieldProblem) => ({ ...found, docs: `${baseUrl}${ERRORS_PATH}#${found.reason}` });
 }
 
 /** The first problem, in the order of the interface's table, gives code and message; `errors` lists all. */
@@ -80,8 +86,9 @@ export function fieldFailure(session: Session, now: number, problems: readonly F
   return failure(session, now, first.code, { message: first.message, errors: problems });
 }
 
-export function problem(code: ResponseCode, field: string): FieldProblem {
-  return { field, code, message: messageForField(code, field) };
+/** @param field or the other part of a request that is wrong, such as a header */
+export function problem(code: ResponseCode, field: string, reason: ErrorReason, hint: string): FieldProblem {
+  return { field, code, message: messageForField(code, field), reason, hint };
 }
 
 export const AUTHENTICATION_STARTED = '3D Secure authentication started';

@@ -32,9 +32,9 @@ export class RawFields {
   }
 }
 
-/** decisions.md, section 1: an empty string or `null` counts as absent. */
+/** decisions.md, section 1: an empty string or `null` counts as absent. So does blank text, which says no more. */
 export function isAbsent(value: RawValue | undefined): value is null | undefined {
-  return value === undefined || value === null || (value instanceof RawText && value.isEmpty);
+  return value === undefined || value === null || (value instanceof RawText && value.isBlank);
 }
 
 /** The text of a field, if it is one and has at most `maxLength` UTF-16 units. */

@@ -146,8 +146,12 @@ describe('a form body', () => {
   });
 });
 
-it('only undefined, null and the empty string count as absent', () => {
-  expect([undefined, null, new RawText('')].map(isAbsent)).toEqual([true, true, true]);
-  const present: readonly RawValue[] = [new RawText(' '), 0, false, DUPLICATE];
-  expect(present.map(isAbsent)).toEqual([false, false, false, false]);
+it('only undefined, null and text without any character but spaces count as absent', () => {
+  expect([undefined, null].map(isAbsent)).toEqual([true, true]);
+  expect(['', ' ', '  ', '\u00a0\u3000', ' '.repeat(255)].map((text) => isAbsent(new RawText(text)))).toEqual(
+    Array(5).fill(true),
+  );
+  const raw = (text: string): RawText => new RawText(text);
+  const present: readonly RawValue[] = [0, false, DUPLICATE, ...['\t', ' .', ' '.repeat(256)].map(raw)];
+  expect(present.map(isAbsent)).toEqual(Array(6).fill(false));
 });

@@ -3,9 +3,6 @@ import type { RequestTable } from './field-check';
 import * as rule from './field-rules';
 import { row } from './field-table';
 
-/** The last second of the year 9999: milliseconds sent by mistake are beyond it. */
-const MAX_UNIX_SECONDS = 253_402_300_799;
-const MAX_REFERENCE_LENGTH = 20;
 const MAX_CURSOR_LENGTH = 100;
 const MAX_ID_LENGTH = 64;
 
@@ -19,14 +16,14 @@ const EVENTS_LIMIT_DEFAULT = 50;
 const WAIT_SECONDS_MAX = 25;
 const WAIT_SECONDS_DEFAULT = 20;
 
-const cursor = row('cursor', 'optional', rule.text(1, MAX_CURSOR_LENGTH));
+const cursor = row('cursor', 'optional', rule.anyText(1, MAX_CURSOR_LENGTH, 'the cursor of an earlier answer'));
 
 /** The fields of a list of callbacks. */
 export const CALLBACK_LIST_TABLE: RequestTable<CallbackListRequest> = {
   rows: [
     row('transaction_unique_id', 'optional', rule.knownUniqueId(1)),
-    row('reference', 'optional', rule.text(1, MAX_REFERENCE_LENGTH)),
-    row('time_from', 'optional', rule.integer(0, MAX_UNIX_SECONDS)),
+    row('reference', 'optional', rule.shortReference),
+    row('time_from', 'optional', rule.unixSeconds),
     row('limit', 'optional', rule.integer(1, CALLBACKS_LIMIT_MAX)),
     cursor,
   ],
@@ -49,7 +46,7 @@ export const CALLBACK_LIST_TABLE: RequestTable<CallbackListRequest> = {
 export const CALLBACK_EVENTS_TABLE: RequestTable<CallbackEventsRequest> = {
   rows: [
     cursor,
-    row('since', 'optional', rule.integer(0, MAX_UNIX_SECONDS)),
+    row('since', 'optional', rule.unixSeconds),
     row('wait', 'optional', rule.integer(0, WAIT_SECONDS_MAX)),
     row('limit', 'optional', rule.integer(1, EVENTS_LIMIT_MAX)),
   ],
@@ -67,6 +64,6 @@ export const CALLBACK_EVENTS_TABLE: RequestTable<CallbackEventsRequest> = {
 
 /** The fields of a resend. */
 export const CALLBACK_RESEND_TABLE: RequestTable<CallbackResendRequest> = {
-  rows: [row('callback_id', 'required', rule.text(1, MAX_ID_LENGTH))],
+  rows: [row('callback_id', 'required', rule.anyText(1, MAX_ID_LENGTH, 'the callback_id of a list'))],
   build: (found) => ({ callbackId: found.text('callback_id') }),
 };

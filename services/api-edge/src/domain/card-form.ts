@@ -40,7 +40,7 @@ const READERS: Readonly<Record<CardFormField, FieldReader>> = {
   card_number: rule.cardNumber.read,
   card_exp: (value) => yearAndMonth(boundedText(value, TYPED_LENGTH_MAX) ?? ''),
   cvv: rule.cvv.read,
-  card_holder: rule.freeText(2, 32).read,
+  card_holder: rule.cardHolder.read,
 };
 
 type Typed = ReadonlyMap<CardFormField, RawValue | undefined>;

@@ -13,7 +13,7 @@ export interface ClockRequest {
 
 /** The fields of a request about the clock. */
 export const CLOCK_TABLE: RequestTable<ClockRequest> = {
-  rows: [row('advance', 'optional', rule.integer(1, ADVANCE_MAX_SECONDS))],
+  rows: [row('advance', 'optional', rule.integer(1, ADVANCE_MAX_SECONDS, 3_600))],
   build(found) {
     const advanceSeconds = found.optionalNumber('advance');
     return advanceSeconds === undefined ? {} : { advanceSeconds };

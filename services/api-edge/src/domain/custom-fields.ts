@@ -1,9 +1,10 @@
-import type { RawText } from '@gateway/contracts';
+import type { ErrorReason, RawText } from '@gateway/contracts';
 import { maskCardNumbers } from '@gateway/contracts';
-import type { RawFields } from './body';
+import type { RawFields, RawValue } from './body';
 import { boundedText, isAbsent } from './body';
 import { freeText } from './field-rules';
 import type { Findings } from './field-table';
+import { hintOf } from './field-table';
 import { showsCardNumber } from './own-card-number';
 
 /** decisions.md, section 1. The prefix is part of the name and of its length. */
@@ -12,9 +13,15 @@ const NAME = /^custom_[a-z0-9_]{1,57}$/;
 const MAX_NAME_LENGTH = 64;
 const MAX_FIELDS = 20;
 const MAX_VALUE_LENGTH = 255;
-const customValue = freeText(0, MAX_VALUE_LENGTH);
+const customValue = freeText(0, MAX_VALUE_LENGTH, 'blue');
 /** What of a name is looked at. A card number that begins in the shown part ends in here, separators included. */
 const MAX_SEEN_LENGTH = 2 * MAX_NAME_LENGTH;
+
+/** By reason; of all others the value is wrong. */
+const HINTS: { readonly [Reason in ErrorReason]?: string } = {
+  'too-many-fields': `Send at most ${MAX_FIELDS} custom fields, such as custom_colour`,
+  'custom-name': `Name it custom_ and up to 57 of a to z, 0 to 9 and _, such as custom_colour`,
+};
 
 /** For documents. */
 export const CUSTOM_FIELDS = { names: NAME.source, value: customValue.schema, max: MAX_FIELDS };
@@ -38,9 +45,21 @@ export function readCustomFields(
     const value = name === undefined ? undefined : customValue.read(raw, 0);
     const shows = value !== undefined && isOwnNumberIn(boundedText(raw, 2 * MAX_VALUE_LENGTH) ?? '', cardNumber);
     if (name !== undefined && typeof value === 'string' && !shows) (custom ??= {})[name] = value;
-    else findings.reject(printable(given, cardNumber));
+    else {
+      const reason = whyNotCustom(raw, { withinMax: count <= MAX_FIELDS, named: name !== undefined, shows });
+      findings.reject(printable(given, cardNumber), reason, HINTS[reason] ?? hintOf(customValue));
+    }
   }
   return custom;
+}
+
+function whyNotCustom(
+  value: RawValue,
+  { withinMax, named, shows }: { withinMax: boolean; named: boolean; shows: boolean },
+): ErrorReason {
+  if (!withinMax) return 'too-many-fields';
+  if (!named) return 'custom-name';
+  return shows ? 'shows-card-number' : customValue.why(value, 0);
 }
 
 function isOwnNumberIn(text: string, cardNumber: string | undefined): boolean {

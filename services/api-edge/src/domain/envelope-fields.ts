@@ -2,7 +2,7 @@ import type { RawFields } from './body';
 import { boundedText, isAbsent } from './body';
 import type { FieldName } from './field-names';
 import { NUMERIC_LENGTH_MAX, plainText } from './field-rules';
-import type { FieldSchema } from './field-table';
+import type { FieldRule, FieldSchema } from './field-table';
 
 /** A text field without text, or with an invalid one. */
 export const INVALID: unique symbol = Symbol('invalid');
@@ -23,6 +23,16 @@ export const ENVELOPE_SCHEMAS = {
   merchant_account: { type: 'string', minLength: 6, maxLength: 32 },
   merchant_password: { type: 'string', minLength: 6, maxLength: 32 },
 } as const satisfies Partial<Record<FieldName, FieldSchema>>;
+
+/** What hints say of them: see `FieldRule`. */
+export const ENVELOPE_HINTS = {
+  api_version: { allowed: '1', example: '1' },
+  merchant_account: { allowed: 'the name of your merchant account, 6 to 32 characters', example: 'demo_merchant' },
+  merchant_password: {
+    allowed: 'the API password of your merchant account, 6 to 32 characters',
+    example: 'demo_password',
+  },
+} as const satisfies Partial<Record<FieldName, Pick<FieldRule, 'allowed' | 'example'>>>;
 
 /** Longer than any credential or transaction type. */
 const LENGTH_MAX = 64;

@@ -58,7 +58,9 @@ function withoutCardNumber(rows: readonly FieldRow[], cardNumber: string | undef
       const shows = accepted !== undefined && showsCardNumber(boundedText(value, ACCEPTED_MAX) ?? '', cardNumber);
       return shows ? undefined : accepted;
     };
-    return { ...row, read };
+    const why: FieldRow['why'] = (value, nowMs) =>
+      row.read(value, nowMs) === undefined ? row.why(value, nowMs) : 'shows-card-number';
+    return { ...row, read, why };
   });
 }
 

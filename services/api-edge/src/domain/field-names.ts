@@ -16,16 +16,18 @@ export const FIELD_MEANINGS = {
   cvv: 'Security code of the card.',
   token: 'Replaces card number, expiry date and holder. Every answer to card data has it.',
   card_holder: 'Name on the card.',
-  first_name: "Customer's first name.",
-  last_name: "Customer's last name.",
+  first_name: "Customer's first name. Of a customer with one name, send that name here and as last_name.",
+  last_name: "Customer's last name. Of a customer with one name, send that name here and as first_name.",
   address: "Customer's address.",
   city: "Customer's city.",
   state: "Customer's state or region.",
   zip: "Customer's postal code.",
-  country: "Customer's country by ISO 3166-1, three letters.",
+  country:
+    "Customer's country by ISO 3166-1, three letters. Kosovo has no code there, and XK and XKX are refused: ask your acquirer which one to send.",
   user_phone: "Customer's phone number. In XTS it must begin with +.",
   user_email: "Customer's e-mail address.",
-  user_ip: "Customer's IP address, IPv4 or IPv6.",
+  user_ip:
+    "Customer's IP address, IPv4 or IPv6, one and without a port. Behind a proxy: the address that your own proxy adds to X-Forwarded-For.",
   callback_url:
     'https address that gets the final outcome. In an AUTH: callbacks about its hold, if the account has them on.',
   redirect_url: "https address to which the cardholder's browser returns.",
@@ -51,7 +53,8 @@ export const FIELD_MEANINGS = {
   transfer_description: 'Purpose of the payment, for the receiver.',
   receiver_address: "Receiver's address in one line. Deprecated, and ignored beside the structured fields.",
   receiver_city: "Receiver's city.",
-  receiver_country: "Receiver's country by ISO 3166-1, three letters.",
+  receiver_country:
+    "Receiver's country by ISO 3166-1, three letters. Leave it out for Kosovo, which has no code there.",
   receiver_zip: "Receiver's postal code.",
   receiver_street: "Receiver's street.",
   receiver_building_number: 'Building number in the street.',

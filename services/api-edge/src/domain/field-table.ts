@@ -1,4 +1,4 @@
-import type { ResponseCode } from '@gateway/contracts';
+import type { ErrorReason, ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, messageForField } from '@gateway/contracts';
 import type { RawFields, RawValue } from './body';
 import { isAbsent } from './body';
@@ -9,6 +9,9 @@ export interface FieldProblem {
   readonly field: string;
   readonly code: ResponseCode;
   readonly message: string;
+  readonly reason: ErrorReason;
+  /** One sentence: what is allowed, with an example. Never what was sent. */
+  readonly hint: string;
 }
 
 /** Reads the value of a present field; undefined if it breaks the field's rule. */
@@ -27,6 +30,12 @@ export type FieldSchema = Readonly<Record<string, unknown>>;
 export interface FieldRule {
   readonly schema: FieldSchema;
   readonly read: FieldReader;
+  /** What to send, in words that follow "Send". */
+  readonly allowed: string;
+  /** A text that `read` accepts. */
+  readonly example: string;
+  /** Why `read` has refused the value. Asked after a refusal only, so that what is accepted costs nothing more. */
+  why(value: RawValue, nowMs: number): ErrorReason;
 }
 
 export interface FieldRow extends FieldRule {
@@ -48,16 +57,16 @@ export class Findings {
     this.#values.set(field, value);
   }
 
-  miss(field: string): void {
-    this.#problem(RESPONSE_CODES.FIELD_MISSING, field);
+  miss(field: string, hint: string): void {
+    this.#problem(RESPONSE_CODES.FIELD_MISSING, field, 'missing', hint);
   }
 
-  reject(field: string): void {
-    this.#problem(RESPONSE_CODES.FIELD_INVALID, field);
+  reject(field: string, reason: ErrorReason, hint: string): void {
+    this.#problem(RESPONSE_CODES.FIELD_INVALID, field, reason, hint);
   }
 
-  refuse(field: string): void {
-    this.#problem(RESPONSE_CODES.FIELD_FORBIDDEN, field);
+  refuse(field: string, hint: string): void {
+    this.#problem(RESPONSE_CODES.FIELD_FORBIDDEN, field, 'forbidden', hint);
   }
 
   /** The text of an optional field. */
@@ -86,26 +95,38 @@ export class Findings {
     return value;
   }
 
-  #problem(code: ResponseCode, field: string): void {
-    this.problems.push({ field, code, message: messageForField(code, field) });
+  #problem(code: ResponseCode, field: string, reason: ErrorReason, hint: string): void {
+    this.problems.push({ field, code, message: messageForField(code, field), reason, hint });
   }
 }
 
 /** Checks the fields against the rows and adds to the findings. Ignores fields without a row. */
 export function checkRows(rows: readonly FieldRow[], fields: RawFields, nowMs: number, findings: Findings): void {
-  for (const { name, need, read } of rows) {
+  for (const row of rows) {
+    const { name, need, read } = row;
     const value = fields.get(name);
     const here = needIn(fields, need);
     if (isAbsent(value)) {
-      if (here === 'required') findings.miss(name);
+      if (here === 'required') findings.miss(name, hintOf(row));
     } else if (here === 'forbidden') {
-      findings.refuse(name);
+      findings.refuse(name, leaveOutHint(need));
     } else {
       const accepted = read(value, nowMs);
-      if (accepted === undefined) findings.reject(name);
+      if (accepted === undefined) findings.reject(name, row.why(value, nowMs), hintOf(row));
       else findings.accept(name, accepted);
     }
   }
+}
+
+/** What a field takes, with an example of it, unless it is all that the field takes. */
+export function hintOf({ allowed, example }: Pick<FieldRule, 'allowed' | 'example'>): string {
+  return allowed === example ? `Send ${example}` : `Send ${allowed}, such as ${example}`;
+}
+
+function leaveOutHint(need: FieldNeed): string {
+  return typeof need === 'string'
+    ? 'Leave it out: this operation does not take it'
+    : `Leave it out, or leave out ${need.beside}: a request has one of the two`;
 }
 
 /** The text that a row accepts; undefined if there is none. */

@@ -249,7 +249,7 @@ const EXAMPLES: Record<string, { valid: Sent[]; invalid: Sent[] }> = {
     invalid: ['http://shop.example/done', 'https://u@shop.example', `https://a/${'b'.repeat(2039)}`],
   },
   reference: {
-    valid: ['ABCDEFGHIJKLMNOP0001', 'x'.repeat(20), ' '.repeat(20)],
+    valid: ['ABCDEFGHIJKLMNOP0001', 'x'.repeat(20), `${' '.repeat(19)}x`],
     invalid: ['x'.repeat(19), 'x'.repeat(21)],
   },
   merchant_user_id: { valid: ['1', 'A'.repeat(32)], invalid: ['A'.repeat(33)] },
@@ -394,7 +394,7 @@ describe('a field', () => {
       const result = check(type, fields);
       expect(result).toEqual({
         ok: false,
-        problems: [{ field: name, code: 1004, message: `Invalid ${name} in request message` }],
+        problems: [expect.objectContaining({ field: name, code: 1004, message: `Invalid ${name} in request message` })],
       });
     },
   );
@@ -479,7 +479,7 @@ describe.each(KINDS)('%s', (type) => {
       const result = check(type, fields);
       expect(result).toEqual({
         ok: false,
-        problems: [{ field: name, code: 1002, message: `${name} not present in request` }],
+        problems: [expect.objectContaining({ field: name, code: 1002, message: `${name} not present in request` })],
       });
     }
   });
@@ -505,7 +505,9 @@ describe.each(KINDS)('%s', (type) => {
         const result = check(type, { ...minimal, [name]: value });
         expect(result).toEqual({
           ok: false,
-          problems: [{ field: name, code: 1006, message: `${name} should not be present in request` }],
+          problems: [
+            expect.objectContaining({ field: name, code: 1006, message: `${name} should not be present in request` }),
+          ],
         });
       }
       expect(problemsOf(type, { ...minimal, [name]: '' })).toEqual([]);
@@ -590,7 +592,9 @@ describe.each(['AUTH', 'SALE'] as const)('%s by token', (type) => {
       const result = check(type, { ...BY_TOKEN, [name]: value });
       expect(result).toEqual({
         ok: false,
-        problems: [{ field: name, code: 1006, message: `${name} should not be present in request` }],
+        problems: [
+          expect.objectContaining({ field: name, code: 1006, message: `${name} should not be present in request` }),
+        ],
       });
     }
     expect(problemsOf(type, { ...BY_TOKEN, [name]: '' })).toEqual([]);
@@ -727,7 +731,7 @@ describe('custom fields', () => {
     const result = check('VOID', { ...MINIMAL.VOID, [name]: 'x' });
     expect(result).toEqual({
       ok: false,
-      problems: [{ field, code: 1004, message: `Invalid ${field} in request message` }],
+      problems: [expect.objectContaining({ field, code: 1004, message: `Invalid ${field} in request message` })],
     });
   });
 

@@ -1,5 +1,5 @@
 import type { Receiver, ReceiverType, ResponseCode } from '@gateway/contracts';
-import { isSepaIban, RECEIVER_TYPES, RESPONSE_CODES } from '@gateway/contracts';
+import { isSepaIban, RawText, RECEIVER_TYPES, RESPONSE_CODES } from '@gateway/contracts';
 import { boundedText } from './body';
 import type { RequestTable } from './field-check';
 import { texts } from './field-check';
@@ -18,8 +18,6 @@ export interface BankAddresses {
 
 /** A payout's id may have a single character. */
 const MIN_ID_LENGTH = 1;
-/** The last second of the year 9999: milliseconds sent by mistake are beyond it. */
-const MAX_UNIX_SECONDS = 253_402_300_799;
 const MAX_LIMIT = 1_000;
 /** Can still be multiplied by the limit; no merchant has that many pages. */
 const MAX_PAGE = Math.floor(Number.MAX_SAFE_INTEGER / MAX_LIMIT);
@@ -35,17 +33,17 @@ function payoutRows(banks: BankAddresses): readonly FieldRow[] {
     row('type', 'required', rule.oneOf('sepa')),
     row('receiver_iban', 'required', iban(banks)),
     row('receiver_type', { beside: 'receiver_code', then: 'required', otherwise: 'optional' }, receiverType),
-    row('receiver_code', 'optional', rule.freeText(1, 20)),
-    row('receiver_name', 'required', rule.freeText(1, 70)),
+    row('receiver_code', 'optional', rule.freeText(1, 20, '12345')),
+    row('receiver_name', 'required', rule.freeText(1, 70, 'Ann Lee')),
     row('receiver_bic', 'optional', bic(banks)),
-    row('transfer_description', 'required', rule.freeText(1, 140)),
-    row('receiver_address', 'optional', rule.freeText(2, 64)),
-    row('receiver_city', 'optional', rule.freeText(2, 32)),
+    row('transfer_description', 'required', rule.freeText(1, 140, 'Invoice 2026-17')),
+    row('receiver_address', 'optional', rule.freeText(2, 64, 'Long Street 5')),
+    row('receiver_city', 'optional', rule.freeText(2, 32, 'Berlin')),
     row('receiver_country', 'optional', rule.country),
-    row('receiver_zip', 'optional', rule.freeText(2, 10)),
-    row('receiver_street', 'optional', rule.freeText(2, 64)),
-    row('receiver_building_number', 'optional', rule.freeText(1, 16)),
-    row('receiver_apartment', 'optional', rule.freeText(1, 35)),
+    row('receiver_zip', 'optional', rule.freeText(2, 10, '10115')),
+    row('receiver_street', 'optional', rule.freeText(2, 64, 'Long Street')),
+    row('receiver_building_number', 'optional', rule.freeText(1, 16, '5b')),
+    row('receiver_apartment', 'optional', rule.freeText(1, 35, '12')),
   ];
 }
 
@@ -65,6 +63,15 @@ function iban(banks: BankAddresses): FieldRule {
       const electronic = printed.replaceAll(' ', '').toUpperCase();
       return isSepaIban(electronic) && banks.isIban(electronic) ? electronic : undefined;
     },
+    allowed: 'an IBAN of a country in SEPA, in letters and digits, with or without spaces',
+    example: 'DE89 3704 0044 0532 0130 00',
+    why(value) {
+      if (!(value instanceof RawText)) return rule.whyNoText(value);
+      const printed = value.within(PRINTED_IBAN_MAX);
+      if (printed === undefined) return 'length';
+      if (!PRINTED_IBAN.test(printed)) return 'characters';
+      return isSepaIban(printed.replaceAll(' ', '').toUpperCase()) ? 'check-digits' : 'not-sepa';
+    },
   };
 }
 
@@ -80,6 +87,12 @@ function bic(banks: BankAddresses): FieldRule {
       if (given === undefined || !BIC_CHARACTERS.test(given)) return undefined;
       const upper = given.toUpperCase();
       return banks.isBic(upper) ? upper : undefined;
+    },
+    allowed: 'a BIC of 8 or 11 letters and digits',
+    example: 'DEUTDEFF',
+    why(value) {
+      if (!(value instanceof RawText)) return rule.whyNoText(value);
+      return value.within(BIC_MAX) === undefined ? 'length' : 'format';
     },
   };
 }
@@ -132,7 +145,7 @@ export const PAYOUT_CHECK_TABLE: RequestTable<PayoutCheckRequest> = {
       { beside: 'reference', then: 'optional', otherwise: 'required' },
       rule.knownUniqueId(MIN_ID_LENGTH),
     ),
-    row('reference', 'optional', rule.text(1, 20)),
+    row('reference', 'optional', rule.shortReference),
   ],
   build(found) {
     const transactionUniqueId = found.optionalText('transaction_unique_id');
@@ -143,8 +156,8 @@ export const PAYOUT_CHECK_TABLE: RequestTable<PayoutCheckRequest> = {
 /** The fields of a query on demand. */
 export const PAYOUT_QUERY_TABLE: RequestTable<PayoutQuery> = {
   rows: [
-    row('time_from', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
-    row('time_to', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
+    row('time_from', 'required', rule.unixSeconds),
+    row('time_to', 'required', rule.unixSeconds),
     row('qod_type', 'required', rule.oneOf('transactions')),
     // The interface spells it `acs`, everyone else `asc`.
     row('order', 'optional', rule.oneOf('acs', 'asc', 'desc')),

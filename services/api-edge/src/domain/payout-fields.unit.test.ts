@@ -135,7 +135,6 @@ const EXAMPLES: Record<string, { valid: Sent[]; invalid: Sent[] }> = {
       'GB29NWBK6016133192681９',
       'ſ'.repeat(22),
       '37040044053201300',
-      '  ',
       `${IBAN}${' '.repeat(43)}`,
     ],
   },
@@ -186,7 +185,7 @@ describe('a field of a payout', () => {
   it.each(pairs('invalid'))('%s may not be %j', (name, value) =>
     expect(checkPayoutFields(rawFields({ ...ALL, [name]: value }), NOW_MS)).toEqual({
       ok: false,
-      problems: [{ field: name, code: 1004, message: `Invalid ${name} in request message` }],
+      problems: [expect.objectContaining({ field: name, code: 1004, message: `Invalid ${name} in request message` })],
     }),
   );
 

@@ -52,7 +52,11 @@ export function createEdgeListener(
     logger: ports.logger,
     metrics,
   };
-  const merchants = createMerchantApi({ ...shared, endpoints: handledEndpoints(ports) });
+  const merchants = createMerchantApi({
+    ...shared,
+    endpoints: handledEndpoints(ports),
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+  });
   const pages = createCheckoutPages({
     ...shared,
     maxConcurrent: config.MAX_CONCURRENT_REQUESTS,

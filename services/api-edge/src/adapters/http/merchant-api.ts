@@ -20,10 +20,11 @@ import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
 import type { ContentType, Endpoint } from '../../application/endpoint';
 import { metricNameOf } from '../../application/endpoint';
-import type { Answer, Family, Session } from '../../application/responses';
-import { failure, sessionIdIn } from '../../application/responses';
+import type { Answer, Family, FieldProblem, Session } from '../../application/responses';
+import { failure, problem, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
+import { showAboutPages } from './about-pages';
 import { createRefusalPace } from './refusal-pace';
 import { FORM, headerOf, isOver, mediaTypeOf } from './requests';
 
@@ -43,6 +44,8 @@ export interface MerchantEndpoint extends Pick<Endpoint, 'path' | 'contentTypes'
 
 export interface MerchantApiOptions {
   endpoints: readonly MerchantEndpoint[];
+  /** Where merchants reach the gateway; links begin with it. */
+  publicBaseUrl: string;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
   bodies: BodyReader;
@@ -77,18 +80,20 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
           limitBytes: BODY_BYTES_MAX,
           timeoutMs: options.bodyTimeoutMs,
           refuse: (response, fault) =>
-            send(response, transport(BODY_FAULTS[fault], RESPONSE_CODES.FORMAT_ERROR, response, options)),
+            send(response, transport(BODY_FAULTS[fault], bodyProblem(fault, options), response, options)),
         }),
         countConcurrent(figures),
         handle(endpoint, options, paceRefusal),
       )
       .all(waitAsStranger(options), (_request, response) => {
         response.setHeader('Allow', 'POST');
-        send(response, transport(405, RESPONSE_CODES.FORMAT_ERROR, response, options));
+        send(response, transport(405, methodProblem(endpoint), response, options));
       });
   }
+  showAboutPages(app, options.endpoints, waitAsStranger(options));
+  const unknownPath = pathProblem(options.endpoints);
   app.use(waitAsStranger(options), (_request, response) =>
-    send(response, transport(404, RESPONSE_CODES.GATE_ERROR, response, options)),
+    send(response, transport(404, unknownPath, response, options)),
   );
   app.use(answerFault(options));
   return app;
@@ -120,7 +125,11 @@ type Figures = ReturnType<typeof transportFigures>;
 /** Assigns the request its session and trace, and counts its answer. */
 function openSession(options: MerchantApiOptions, figures: Figures): RequestHandler {
   return (request, response, next) => {
-    const session: Session = { family: familyOf(request), sessionId: randomUUID() };
+    const session: Session = {
+      family: familyOf(request),
+      sessionId: randomUUID(),
+      baseUrl: options.publicBaseUrl,
+    };
     const endpoint = options.endpoints.find(({ path }) => path === request.path);
     Object.assign(response.locals, { session, startedAt: options.now() } satisfies Locals);
     response.once('close', () => {
@@ -187,9 +196,7 @@ function requireContentType(endpoint: MerchantEndpoint, options: MerchantApiOpti
   const wait = waitAsStranger(options);
   return (request, response, next) => {
     if (endpoint.contentTypes.includes(mediaTypeOf(request) as ContentType)) return next();
-    return wait(request, response, () =>
-      send(response, transport(415, RESPONSE_CODES.FORMAT_ERROR, response, options)),
-    );
+    return wait(request, response, () => send(response, transport(415, typeProblem(endpoint), response, options)));
   };
 }
 
@@ -216,7 +223,8 @@ function handle(
     const fields = parseBody(request);
     if (fields === 'malformed') {
       await options.pace.take(sourceOf(request));
-      send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR));
+      const errors = [formatProblem(mediaTypeOf(request))];
+      send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR, { errors }));
       return;
     }
     Object.assign(localsOf(response), {
@@ -278,11 +286,46 @@ function answerFault(options: MerchantApiOptions): ErrorRequestHandler {
 
 function transport(
   httpStatus: Answer['httpStatus'],
-  code: ResponseCode,
+  why: FieldProblem,
   response: Response,
   options: MerchantApiOptions,
 ): Answer {
-  return { ...failure(localsOf(response).session, options.now(), code), httpStatus };
+  const { session } = localsOf(response);
+  return { ...failure(session, options.now(), why.code, { errors: [why] }), httpStatus };
+}
+
+const { FORMAT_ERROR, GATE_ERROR } = RESPONSE_CODES;
+
+function pathProblem(endpoints: readonly Pick<MerchantEndpoint, 'path'>[]): FieldProblem {
+  const paths = endpoints.map(({ path }) => path).join(', ');
+  return problem(GATE_ERROR, 'path', 'unknown-path', `POST to one of ${paths}, without a slash at the end`);
+}
+
+function methodProblem({ path }: Pick<MerchantEndpoint, 'path'>): FieldProblem {
+  return problem(FORMAT_ERROR, 'HTTP method', 'http-method', `Send it with POST ${path}`);
+}
+
+function typeProblem({ contentTypes }: Pick<MerchantEndpoint, 'contentTypes'>): FieldProblem {
+  return problem(FORMAT_ERROR, 'Content-Type', 'content-type', `Send ${contentTypes.join(' or ')}`);
+}
+
+function bodyProblem(fault: keyof typeof BODY_FAULTS, { bodyTimeoutMs }: MerchantApiOptions): FieldProblem {
+  switch (fault) {
+    case 'too-large':
+      return problem(FORMAT_ERROR, 'body', 'body-too-large', `Send at most ${BODY_BYTES_MAX} bytes`);
+    case 'too-slow':
+      return problem(FORMAT_ERROR, 'body', 'body-too-slow', `Send all of it within ${bodyTimeoutMs / 1000} seconds`);
+    case 'encoded':
+      return problem(FORMAT_ERROR, 'Content-Encoding', 'body-encoding', 'Send the body without Content-Encoding');
+  }
+}
+
+const JSON_HINT =
+  'Send one JSON object in UTF-8, each name once and no object or list in it, such as {"api_version":1}';
+const FORM_HINT = 'Send name=value pairs joined by &, in UTF-8 and percent-encoded, such as api_version=1&amount=10.50';
+
+function formatProblem(mediaType: string): FieldProblem {
+  return problem(FORMAT_ERROR, 'body', 'body-format', mediaType === FORM ? FORM_HINT : JSON_HINT);
 }
 
 function send(response: Response, answer: Answer): void {

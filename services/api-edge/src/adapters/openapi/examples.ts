@@ -8,7 +8,7 @@ import {
   payoutQueryResponse,
   payoutResponse,
 } from '../../application/payout-responses';
-import type { Session } from '../../application/responses';
+import type { Family, Session } from '../../application/responses';
 import { clockResponse } from '../../application/handle-clock-request';
 import { ledgerResponse } from '../../application/handle-ledger-request';
 import {
@@ -20,7 +20,14 @@ import {
   operationResponse,
   problem,
 } from '../../application/responses';
+import { CALLBACK_EVENTS_TABLE, CALLBACK_LIST_TABLE } from '../../domain/callback-fields';
+import { CLOCK_TABLE } from '../../domain/clock-fields';
 import type { FieldName } from '../../domain/field-names';
+import type { FieldRow, FieldRule } from '../../domain/field-table';
+import { hintOf } from '../../domain/field-table';
+import { cardTable } from '../../domain/fields';
+import { PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable } from '../../domain/payout-fields';
+import { isoBankAddresses } from '../bank-addresses/iso';
 import { rowsOf } from './request-schemas';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -175,11 +182,24 @@ const unknown = (type: CardType): Case => ({
   answer: answerOf(type, error(RESPONSE_CODES.OUTCOME_UNKNOWN)),
   isLate: true,
 });
+const RULES = {
+  card: [cardTable('SALE'), cardTable('VOID'), CALLBACK_LIST_TABLE, CALLBACK_EVENTS_TABLE, CLOCK_TABLE],
+  payout: [PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable(isoBankAddresses)],
+};
+
+function ruleOf(field: FieldName, family: Family = 'card'): FieldRule {
+  const rule = RULES[family].flatMap(({ rows }): readonly FieldRow[] => rows).find(({ name }) => name === field);
+  if (rule === undefined) throw new Error(`no rule of ${field}`);
+  return rule;
+}
+
 const refusedFor = (field: FieldName, session: Session = card, shape = 'CardRefused'): Case => ({
   outcome: 'refused',
   shape,
   fields: { [field]: '' },
-  answer: fieldFailure(session, ACCEPTED_AT_MS, [problem(RESPONSE_CODES.FIELD_MISSING, field)]).body,
+  answer: fieldFailure(session, ACCEPTED_AT_MS, [
+    problem(RESPONSE_CODES.FIELD_MISSING, field, 'missing', hintOf(ruleOf(field, session.family))),
+  ]).body,
 });
 
 const UNKNOWN_TOKEN = '00000000-0000-0000-0000-000000000000';
@@ -267,7 +287,14 @@ const query: readonly Case[] = [
     outcome: 'refused',
     shape: 'PayoutRefused',
     fields: { time_from: 2, time_to: 1 },
-    answer: failure(payoutQuery, ACCEPTED_AT_MS, RESPONSE_CODES.QUERY_TIMES_OUT_OF_ORDER).body,
+    answer: fieldFailure(payoutQuery, ACCEPTED_AT_MS, [
+      problem(
+        RESPONSE_CODES.QUERY_TIMES_OUT_OF_ORDER,
+        'time_to',
+        'times-out-of-order',
+        'Send a time_to that is not before time_from',
+      ),
+    ]).body,
   },
 ];
 
@@ -276,7 +303,9 @@ const refusedWith = (field: FieldName, value: unknown): Case => ({
   outcome: 'refused',
   shape: 'CardRefused',
   fields: { [field]: value },
-  answer: fieldFailure(account, ACCEPTED_AT_MS, [problem(RESPONSE_CODES.FIELD_INVALID, field)]).body,
+  answer: fieldFailure(account, ACCEPTED_AT_MS, [
+    problem(RESPONSE_CODES.FIELD_INVALID, field, 'range', hintOf(ruleOf(field))),
+  ]).body,
 });
 const callback = callbackRecord({
   id: 'c7a1e0a4',
