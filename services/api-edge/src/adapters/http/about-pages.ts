@@ -1,8 +1,8 @@
 import { ERROR_REASONS } from '@gateway/contracts';
 import { html } from '@gateway/pages';
 import type { Express, RequestHandler, Response } from 'express';
+import type { Endpoint } from '../../application/endpoint';
 import { ERRORS_PATH } from '../../application/responses';
-import type { MerchantEndpoint } from './merchant-api';
 
 const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -13,7 +13,7 @@ const HEADERS = {
 /** `GET /` says what this is, and `GET /errors` what the reasons in `errors` mean: the links of `docs` lead there. */
 export function showAboutPages(
   app: Express,
-  endpoints: readonly Pick<MerchantEndpoint, 'path' | 'contentTypes'>[],
+  endpoints: readonly Pick<Endpoint, 'path' | 'contentTypes'>[],
   pace: RequestHandler,
 ): void {
   const about = aboutText(endpoints);
@@ -26,7 +26,7 @@ function show(response: Response, type: string, text: string): void {
   response.set(HEADERS).set('Content-Type', type).end(text);
 }
 
-function aboutText(endpoints: readonly Pick<MerchantEndpoint, 'path' | 'contentTypes'>[]): string {
+function aboutText(endpoints: readonly Pick<Endpoint, 'path' | 'contentTypes'>[]): string {
   const lines = endpoints.map(({ path, contentTypes }) => `  POST ${path}  (${contentTypes.join(' or ')})`);
   return ['This is a payment gateway. Merchants send:', ...lines, `What errors mean: ${ERRORS_PATH}`, ''].join('\n');
 }
