@@ -16,6 +16,7 @@ export * from './error-reasons';
 export * from './fields';
 export * from './given';
 export * from './headers';
+export * from './latin';
 export * from './masking';
 export * from './message';
 export * from './money';

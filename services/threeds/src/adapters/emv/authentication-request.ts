@@ -2,6 +2,7 @@ import { numericCurrency } from '@gateway/contracts';
 import type { DirectoryRequest } from '../../application/ports';
 import { inMinorUnits } from '../../domain/minor-units';
 import { MESSAGE_VERSION } from './fields';
+import { emvEmail, emvIpAddress, emvText } from './text';
 
 /** Addresses for results and returning browsers. */
 export interface OwnAddresses {
@@ -19,6 +20,9 @@ const BROWSER = {
 };
 const BROWSER_CHANNEL = '02';
 const PAYMENT = '01';
+/** EMV 3-D Secure, A.4: characters of the elements that people have written. */
+const HOLDER_LENGTH = { min: 2, max: 45 } as const;
+const MERCHANT_NAME_LENGTH_MAX = 40;
 
 /** The AReq. Holds the card number: never log it. Throws for a currency without a numeric code. */
 export function authenticationRequest(request: DirectoryRequest, own: OwnAddresses): object {
@@ -26,6 +30,10 @@ export function authenticationRequest(request: DirectoryRequest, own: OwnAddress
   const { pan, expMonth, expYear, holder } = request.card.expose();
   const purchaseCurrency = numericCurrency(request.currency);
   if (purchaseCurrency === undefined) throw new Error(`${request.currency} has no numeric code`);
+  // Optional elements that EMV's characters cannot express are left out.
+  const cardholderName = emvText(holder, HOLDER_LENGTH.min, HOLDER_LENGTH.max);
+  const email = emvEmail(customer.email);
+  const shownName = emvText(merchantName, 1, MERCHANT_NAME_LENGTH_MAX) ?? merchantAccount;
   const { amount, exponent } = inMinorUnits(request.amountE4, request.currency);
   return {
     messageType: 'AReq',
@@ -36,19 +44,19 @@ export function authenticationRequest(request: DirectoryRequest, own: OwnAddress
     deviceChannel: BROWSER_CHANNEL,
     messageCategory: PAYMENT,
     threeDSRequestorID: merchantAccount,
-    threeDSRequestorName: merchantName,
+    threeDSRequestorName: shownName,
     threeDSRequestorURL: own.publicUrl,
     acctNumber: pan,
     cardExpiryDate: `${expYear.slice(-2)}${expMonth}`,
-    cardholderName: holder,
-    email: customer.email,
-    merchantName,
+    ...(cardholderName === undefined ? {} : { cardholderName }),
+    ...(email === undefined ? {} : { email }),
+    merchantName: shownName,
     acquirerMerchantID: request.midReference,
     purchaseAmount: String(amount),
     purchaseCurrency,
     purchaseExponent: String(exponent),
     purchaseDate: purchaseDate(request.acceptedAt),
-    browserIP: customer.ip,
+    browserIP: emvIpAddress(customer.ip),
     ...BROWSER,
   };
 }

@@ -13,10 +13,12 @@ const MANY = 150;
 let server: Server;
 let client: DirectoryClient;
 let received: number;
+let lines: string[];
 let play: (response: ServerResponse) => void;
 
 beforeEach(async () => {
   received = 0;
+  lines = [];
   server = createServer((_request, response) => {
     received += 1;
     play(response);
@@ -28,7 +30,7 @@ beforeEach(async () => {
     callsAtOnce: 8,
     own: { results: 'r', notification: 'n', publicUrl: 'p' },
     metrics: createMetrics('test', { processFigures: false }),
-    logger: silentLogger,
+    logger: { ...silentLogger, warn: (...line) => void lines.push(JSON.stringify(line)) },
   });
 });
 afterEach(async () => {
@@ -75,4 +77,22 @@ test('a directory server that answers is asked every time, whatever the answer',
   play = (response) => response.writeHead(503).end();
   expect(await askOften()).toEqual(new Set(['unavailable']));
   expect(received).toBe(MANY);
+});
+
+test('a refusal is logged with its code and the elements that it names, never with their values', async () => {
+  const refuse = (fields: object) => {
+    play = (response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ messageType: 'Erro', messageVersion: '2.1.0', errorComponent: 'D', ...fields }));
+    };
+  };
+  refuse({ errorCode: '203', errorDetail: 'cardholderName,email' });
+  expect(await ask()).toEqual({ kind: 'unavailable' });
+  expect(lines.at(-1)).toContain('"errorCode":"203","errorDetail":"cardholderName email"');
+  refuse({ errorCode: '203', errorDetail: 'acctNumber=4012000300001003 is not enrolled' });
+  await ask();
+  expect(lines.at(-1)).toContain('"errorDetail":"acctNumber is not enrolled"');
+  refuse({ errorCode: 'x4012000300001003', errorDetail: 7 });
+  await ask();
+  expect(lines.at(-1)).not.toMatch(/errorCode|errorDetail|4012/);
 });

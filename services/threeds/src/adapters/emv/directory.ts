@@ -6,7 +6,7 @@ import type { DirectoryAnswer } from '../../domain/decide';
 import { webAddress } from '../../domain/web-address';
 import type { OwnAddresses } from './authentication-request';
 import { authenticationRequest } from './authentication-request';
-import { authenticationValue, messageFields, oneOf, transactionId, twoDigits } from './fields';
+import { authenticationValue, messageFields, oneOf, refusalIn, transactionId, twoDigits } from './fields';
 
 /** How long a request may wait for a place. */
 const WAIT_MS = 2_000;
@@ -53,8 +53,9 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
   function answerIn({ status, data }: AxiosResponse<unknown>, threeDSServerTransId: string): DirectoryAnswer {
     const answer = status === 200 ? answerInBody(data, threeDSServerTransId) : UNAVAILABLE;
     if (answer.kind === 'unavailable') {
-      const kind = messageFields(data, 'Erro') === undefined ? 'nothing understandable' : 'an error message';
-      logger.warn(`the directory server answers ${kind}`, { status });
+      const refusal = refusalIn(data);
+      const kind = refusal === undefined ? 'nothing understandable' : 'an error message';
+      logger.warn(`the directory server answers ${kind}`, { status, ...refusal });
     }
     return answer;
   }

@@ -12,6 +12,36 @@ export function messageFields(data: unknown, messageType: string): Fields | unde
   return fields['messageType'] === messageType && fields['messageVersion'] === MESSAGE_VERSION ? fields : undefined;
 }
 
+/** Why a message was refused. An Erro has the version of whoever refuses, so it counts in every version. */
+export interface Refusal {
+  errorCode?: string;
+  /** Names the elements that are wrong, never their values (EMV 3-D Secure, A.5.5). */
+  errorDetail?: string;
+}
+
+const ERROR_CODE_LENGTH = 3;
+const ERROR_CODE = /^\d{3}$/;
+const ERROR_DETAIL_LENGTH_MAX = 2048;
+const LOGGED_DETAIL_LENGTH = 200;
+/** What names of elements consist of. A value in the detail, such as a card number, must not get into a log. */
+const NAME_OF_ELEMENT = /\b[a-zA-Z](?:[\w.]|\[\d{1,3}\])*/g;
+
+/** An Erro; undefined for anything else. */
+export function refusalIn(data: unknown): Refusal | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const fields = data as Fields;
+  if (fields['messageType'] !== 'Erro') return undefined;
+  const errorCode = textOf(fields['errorCode'], ERROR_CODE_LENGTH);
+  const errorDetail = (textOf(fields['errorDetail'], ERROR_DETAIL_LENGTH_MAX).match(NAME_OF_ELEMENT) ?? [])
+    .filter((name) => !/\d{4}/.test(name))
+    .join(' ')
+    .slice(0, LOGGED_DETAIL_LENGTH);
+  return {
+    ...(ERROR_CODE.test(errorCode) ? { errorCode } : {}),
+    ...(errorDetail === '' ? {} : { errorDetail }),
+  };
+}
+
 const TRANSACTION_ID_LENGTH = 36;
 const TRANSACTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
