@@ -80,7 +80,7 @@ async function booked(amountE4: number): Promise<{ effects: number; references: 
   return { effects: found.length, references: new Set(found.map(({ reference }) => String(reference))) };
 }
 
-const referencesOf = (outcomes: readonly Outcome[]): Set<string> =>
+const referencesOf = (outcomes: readonly Pick<Outcome, 'reference'>[]): Set<string> =>
   new Set(outcomes.map(({ reference }) => String(reference)));
 
 test('a connection that breaks at any byte of request or answer: one effect, and the true outcome', async () => {

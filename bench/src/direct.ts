@@ -114,7 +114,7 @@ async function main(): Promise<void> {
   });
   const closer = createJournalCloser((entries) => journal.close(entries), logger);
   const hmacKey = randomBytes(32);
-  const ports: InitiatePorts = {
+  const ports: InitiatePorts & Parameters<typeof handleCardRequest>[0] = {
     journal,
     queries,
     payoutQueries: payouts.queries,
@@ -147,6 +147,8 @@ async function main(): Promise<void> {
     pending,
     turns: createPaymentTurns(),
     closer,
+    // It opens no pages.
+    checkouts: { find: async () => undefined },
   };
   outbox.start();
   closer.start();

@@ -25,8 +25,8 @@ export interface FieldError {
 
 /** What an exchange says about its request. */
 export type Reading =
-  /** The gateway has taken the request, and answers it. */
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  /** The gateway has taken the request, and answers it. `isOpenPage`: it is about a card-entry page that has not ended. */
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly isOpenPage?: boolean }
   /** The gateway did nothing, and may take the same request later. */
   | { readonly kind: 'refused'; readonly answer: Answer; readonly retryAfterMs: number }
   /** Nothing was sent. */
@@ -56,7 +56,8 @@ export function readExchange(exchange: Exchange): Reading {
   const answer = answerIn(reply.text);
   if (answer === undefined)
     return { kind: 'lost', reason: `not the gateway: ${shown(reply)}`, isStranger: !isFault(reply) };
-  if (reply.status === HTTP_OK || FINAL_REFUSALS.has(reply.status)) return { kind: 'answer', answer };
+  if (reply.status === HTTP_OK || FINAL_REFUSALS.has(reply.status))
+    return { kind: 'answer', answer, ...(reply.headers['checkout-status'] === 'open' ? { isOpenPage: true } : {}) };
   if (REFUSALS.get(reply.status) === answer.code) return { kind: 'refused', answer, retryAfterMs: retryAfterMs(reply) };
   return { kind: 'lost', reason: shown(reply), isStranger: false };
 }

@@ -2,12 +2,12 @@ import type { Answer, Reading } from './answers';
 import { recordsIn } from './answers';
 import { REGISTRY, RESPONSE_CODES } from './codes';
 import type { Deadline } from './deadline';
-import type { CheckRecord, Failed, Outcome, Pending, Unknown } from './outcomes';
-import { finalOutcome, notOnRecord, notTaken, pending, unknown } from './outcomes';
+import type { CheckRecord, Failed, Open, Outcome, Pending, Unknown } from './outcomes';
+import { finalOutcome, notOnRecord, notTaken, open, pending, unknown } from './outcomes';
 import type { Subject } from './requests';
 import type { Request, Send } from './send';
 
-type Recorded = Outcome<'approved' | 'declined' | 'error' | 'unknown'> | Pending;
+type Recorded = Outcome<'approved' | 'declined' | 'error' | 'unknown'> | Open | Pending;
 
 /** Cards and payouts have a CHECK each. */
 export interface Family {
@@ -35,9 +35,11 @@ export type Found =
 export async function look(send: Send, family: Family, subject: Subject, deadline: Deadline): Promise<Found> {
   const reading = await send(checkRequest(family, subject), deadline.exchangeMs());
   if (reading.kind !== 'answer') return { kind: 'no-answer', message: reasonOf(reading), mayPass: true };
-  const { answer } = reading;
-  if (answer.code === RESPONSE_CODES.TRANSACTION_NOT_FOUND) return { kind: 'not-found' };
+  const { answer, isOpenPage } = reading;
   const records = recordsIn<CheckRecord>(answer, 'transactions').filter((record) => isAbout(record, subject));
+  if (isOpenPage === true && (records.length > 0 || answer.code === RESPONSE_CODES.TRANSACTION_NOT_FOUND))
+    return open('reference' in subject ? undefined : subject.transaction_unique_id, answer, records.at(-1));
+  if (answer.code === RESPONSE_CODES.TRANSACTION_NOT_FOUND) return { kind: 'not-found' };
   if (records.length > 0) return outcomeOf(family, records);
   return { kind: 'no-answer', message: answer.message, mayPass: isOpen(answer) };
 }
@@ -102,7 +104,7 @@ function isAbout(record: CheckRecord, subject: Subject): boolean {
     : record.transaction_unique_id === subject.transaction_unique_id;
 }
 
-/** Usually of one record; the attempts on a card-entry page have its id in common. */
+/** Usually of one record; the attempts on a card-entry page that has ended have its id in common. */
 function outcomeOf(family: Family, records: readonly CheckRecord[]): Recorded {
   const outcomes = records.map((record) => finalOutcome(record) ?? family.openOutcome(record));
   const approved = outcomes.find(({ kind }) => kind === 'approved');

@@ -6,8 +6,8 @@ import { ask, CARDS, checkRequest, follow, PAYOUTS } from './check';
 import type { Family } from './check';
 import { RESPONSE_CODES } from './codes';
 import { startDeadline } from './deadline';
-import type { CheckRecord, Failed, Outcome, Page, Pending } from './outcomes';
-import { finalOutcome, unknown } from './outcomes';
+import type { CheckRecord, Closed, Failed, Open, Outcome, Page, Pending } from './outcomes';
+import { closed, finalOutcome, unknown } from './outcomes';
 import { perform } from './perform';
 import type {
   Auth3dRequest,
@@ -33,6 +33,7 @@ import { createTransport } from './transport';
 
 const CARD_PATH = '/api/pf/host-to-host';
 const CHECKOUT_PATH = '/api/pf/checkout';
+const CLOSE_PATH = '/api/pf/checkout/expire';
 const PAYOUT_PATH = '/api/mp/payout';
 const LISTING_PATHS = { 'with-fee': '/api/mp/transactions', 'without-fee': '/api/mp/transactions/ra' } as const;
 
@@ -102,13 +103,22 @@ export interface Client {
   tokenize(request: TokenizeRequest, options?: CallOptions): Promise<Charged>;
   /** Opens a card-entry page, so that card data never passes through the shop. */
   checkout(request: CheckoutRequest, options?: CallOptions): Promise<Page | Outcome<'error' | 'unknown'>>;
+  /**
+   * Closes a card-entry page at once, whatever the cardholder does. Repeat it after `error` or `unknown`: that is
+   * harmless. After `closed` with `attemptUnderWay`, `outcomeOf` tells how the attempt ends.
+   */
+  closeCheckout(
+    page: { transaction_unique_id: string },
+    options?: CallOptions,
+  ): Promise<Closed | Outcome<'error' | 'unknown'>>;
   /** CHECK: the operation, then those based on it. */
   check(subject: Subject, options?: CallOptions): Promise<Listing<CheckRecord> | Failed>;
   /**
-   * Asks with CHECK until the outcome is known. Code 3014: the gateway has not taken such an operation (of a card-entry
-   * page: nobody has paid there yet).
+   * Asks with CHECK until the outcome is known. `open`: a card-entry page on which somebody may still pay; every other
+   * outcome of a page but `unknown` is final. Code 3014: the gateway has not taken such an operation, or nobody has tried to
+   * pay on the page, which has ended.
    */
-  outcomeOf(subject: Subject, options?: CallOptions): Promise<Charged>;
+  outcomeOf(subject: Subject, options?: CallOptions): Promise<Charged | Open>;
   /** Pays an IBAN. */
   payout(request: PayoutRequest, options?: CallOptions): Promise<PayoutOutcome>;
   payoutOutcomeOf(subject: Subject, options?: CallOptions): Promise<PayoutOutcome>;
@@ -156,7 +166,7 @@ export function createClient(options: ClientOptions): Client {
       operation(CARDS, CARD_PATH, { ...request, transaction_type }, call, needsAnswer);
   const outcomeIn =
     (family: Family) =>
-    (subject: Subject, call?: CallOptions): Promise<PayoutOutcome> => {
+    (subject: Subject, call?: CallOptions): Promise<PayoutOutcome | Open> => {
       const id = 'reference' in subject ? undefined : subject.transaction_unique_id;
       const asked = { family, subject, absence: 'final' } as const;
       return follow(send, asked, deadlineOf(call), unknown(id, 'the gateway has not answered'));
@@ -172,13 +182,17 @@ export function createClient(options: ClientOptions): Client {
     void: card('VOID'),
     tokenize: card('TOKENIZE'),
     checkout: (request, call) => operation(CARDS, CHECKOUT_PATH, request, call, true),
+    async closeCheckout({ transaction_unique_id: id }, call) {
+      const asked = await ask(send, { path: CLOSE_PATH, fields: { transaction_unique_id: id } }, deadlineOf(call));
+      return asked.kind === 'error' ? unknown(id, asked.message) : closed(asked.answer, id);
+    },
     check: (subject, call) => listing(send, checkRequest(CARDS, subject), deadlineOf(call)),
     outcomeOf: outcomeIn(CARDS) as Client['outcomeOf'],
     payout(request, call) {
       const init = { method: 'init', type: 'sepa', ...request };
       return operation(PAYOUTS, PAYOUT_PATH, init, call);
     },
-    payoutOutcomeOf: outcomeIn(PAYOUTS),
+    payoutOutcomeOf: outcomeIn(PAYOUTS) as Client['payoutOutcomeOf'],
     payouts(query, { amounts = 'with-fee', ...call } = {}) {
       const request = { path: LISTING_PATHS[amounts], fields: { qod_type: 'transactions', ...query } };
       return listing(send, request, deadlineOf(call));

@@ -5,7 +5,19 @@ export type { CallbackAttempt, CallbackListing, CallbackRecord } from './callbac
 export { ADVICE, RESPONSE_CODES } from './codes';
 export type { Advice } from './codes';
 export { adviceOf, assertNever } from './outcomes';
-export type { Approved, Challenge, CheckRecord, Declined, Failed, Outcome, Page, Pending, Unknown } from './outcomes';
+export type {
+  Approved,
+  Challenge,
+  CheckRecord,
+  Closed,
+  Declined,
+  Failed,
+  Open,
+  Outcome,
+  Page,
+  Pending,
+  Unknown,
+} from './outcomes';
 export type {
   Amount,
   Auth3dRequest,

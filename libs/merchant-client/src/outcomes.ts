@@ -77,6 +77,21 @@ export interface Page extends Coded {
   readonly expires_at: number;
 }
 
+/** A card-entry page on which nobody has paid yet, and may still pay: whatever was declined there is not the end. */
+export interface Open extends Named {
+  readonly kind: 'open';
+  readonly message: string;
+}
+
+/** A card-entry page takes no further card. */
+export interface Closed extends Coded {
+  readonly kind: 'closed';
+  /** Its outcome is not known yet: ask with `outcomeOf`. If false and not `paid`, nobody will be charged. */
+  readonly attemptUnderWay: boolean;
+  /** An attempt succeeded before. */
+  readonly paid: boolean;
+}
+
 /** A payout is on record, and will be carried out once. Its outcome comes by callback. */
 export interface Pending extends Coded {
   readonly kind: 'pending';
@@ -89,6 +104,8 @@ interface Kinds {
   error: Failed;
   unknown: Unknown;
   page: Page;
+  open: Open;
+  closed: Closed;
   pending: Pending;
 }
 
@@ -194,6 +211,22 @@ export function unknown(id: string | undefined, message: string, answer?: Source
 /** A payout that is on record. */
 export function pending(record: CheckRecord): Pending {
   return { kind: 'pending', ...coded(record, undefined) };
+}
+
+/** `latest`: of the attempts on the page, if there is one. */
+export function open(id: string | undefined, answer: Answer, latest: CheckRecord | undefined): Open {
+  const known = latest === undefined ? { transaction_unique_id: id } : coded(latest, id);
+  const { transaction_unique_id, reference } = { reference: undefined, ...known };
+  return { kind: 'open', transaction_unique_id, reference, answer, message: 'the card-entry page has not ended' };
+}
+
+/** What the answer to a request to close a page says. */
+export function closed(answer: Answer, id: string): Closed | Outcome<'error' | 'unknown'> {
+  const { attempt_under_way: attemptUnderWay, paid } = answer;
+  if (typeof attemptUnderWay === 'boolean' && typeof paid === 'boolean')
+    return { kind: 'closed', ...coded(answer, id), attemptUnderWay, paid };
+  const outcome = finalOutcome(answer, id);
+  return outcome?.kind === 'error' ? outcome : unknown(id, answer.message, answer);
 }
 
 /** The gateway did not take it: `answer` is its refusal, if it gave one. */

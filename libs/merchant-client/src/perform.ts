@@ -44,7 +44,7 @@ export async function perform(send: Send, operation: Operation, deadline: Deadli
       mayBeOnRecord = true;
       const { reference } = outcome;
       if (reference === undefined) return undefined;
-      return follow(send, { family, subject: { reference }, absence: 'wait' }, deadline, outcome);
+      return addressless(await follow(send, { family, subject: { reference }, absence: 'wait' }, deadline, outcome));
     }
     if (!mayBeOnRecord || saysWhatBecame(answer)) return outcome;
     // Only this repetition was refused, e.g. because the account was suspended since the lost request.
@@ -55,7 +55,7 @@ export async function perform(send: Send, operation: Operation, deadline: Deadli
   /** The id is taken, and the key did not bring back the first answer: a proxy may have dropped the header. */
   async function afterDuplicate(answer: Answer, refusal: AnyOutcome): Promise<AnyOutcome> {
     const maybeOurs = unknown(id, answer.message, answer);
-    if (isOwnId) return follow(send, { family, subject, absence: 'wait' }, deadline, maybeOurs);
+    if (isOwnId) return addressless(await follow(send, { family, subject, absence: 'wait' }, deadline, maybeOurs));
     return mayBeOnRecord ? maybeOurs : refusal;
   }
 
@@ -63,9 +63,10 @@ export async function perform(send: Send, operation: Operation, deadline: Deadli
     mayBeOnRecord = true;
     if (!isOwnId) return undefined;
     const found = await look(send, family, subject, deadline);
-    if (found.kind === 'not-found' || found.kind === 'no-answer') return undefined;
+    if (found.kind === 'not-found' || found.kind === 'no-answer' || found.kind === 'open') return undefined;
     if (found.kind !== 'unknown') return found;
-    return needsAnswer ? undefined : follow(send, { family, subject, absence: 'wait' }, deadline, found);
+    if (needsAnswer) return undefined;
+    return addressless(await follow(send, { family, subject, absence: 'wait' }, deadline, found));
   }
 
   for (;;) {
@@ -78,6 +79,11 @@ export async function perform(send: Send, operation: Operation, deadline: Deadli
     const answer = 'answer' in reading ? reading.answer : undefined;
     return (mayBeOnRecord ? unknown : notTaken)(id, reasonOf(reading), answer);
   }
+}
+
+/** A page that is open, but whose address only its lost answer had. */
+function addressless(found: Awaited<ReturnType<typeof follow>>): AnyOutcome {
+  return found.kind === 'open' ? unknown(found.transaction_unique_id, found.message) : found;
 }
 
 /** True for an answer about the operation on record; a refusal that leaves nothing on record has no reference. */

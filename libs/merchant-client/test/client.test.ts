@@ -357,6 +357,72 @@ describe('questions', () => {
   });
 });
 
+describe('a card-entry page', () => {
+  const PAGE = { transaction_unique_id: OWN_ID };
+  const openPage = { 'checkout-status': 'open' };
+  const attempts = (...statuses: string[]) =>
+    statuses.map((status, index) => ({ ...PAGE, reference: `ATTEMPT${index}`, status, code: 3101, message: 'no' }));
+  const checked = (statuses: string[], page: string) =>
+    answer({ ...CHECKED_OK, transactions: attempts(...statuses) }, 200, { 'checkout-status': page });
+
+  test.each([[['DECLINE']], [['DECLINE', 'ERROR']], [['PENDING']]])(
+    'is open after %j until it has ended',
+    async (statuses) => {
+      gateway.play(checked(statuses, 'open'));
+      const outcome = await client.outcomeOf(PAGE);
+      expect(outcome).toMatchObject({ kind: 'open', ...PAGE, reference: `ATTEMPT${statuses.length - 1}` });
+      expect(outcome).not.toHaveProperty('advice');
+    },
+  );
+
+  test('is open while nobody has tried, and 3014 once it has ended', async () => {
+    const nothing = { status: 'error', code: 3014, message: 'not found', transactions: [] };
+    gateway.play(answer(nothing, 200, openPage));
+    expect(await client.outcomeOf(PAGE)).toMatchObject({ kind: 'open', ...PAGE });
+    gateway.play(answer(nothing, 200, { 'checkout-status': 'ended' }));
+    expect(await client.outcomeOf(PAGE)).toMatchObject({ kind: 'error', code: 3014 });
+  });
+
+  test('has a final outcome once it has ended', async () => {
+    gateway.play(checked(['DECLINE'], 'ended'));
+    expect(await client.outcomeOf(PAGE)).toMatchObject({ kind: 'declined', code: 3101 });
+    gateway.play(checked(['DECLINE', 'SUCCESS'], 'ended'));
+    expect(await client.outcomeOf(PAGE)).toMatchObject({ kind: 'approved', reference: 'ATTEMPT1' });
+  });
+
+  test('whose address was lost is asked for again, though CHECK calls it open', async () => {
+    const opened = answer({ ...CHECKED_OK, checkout_url: 'https://pay.example/checkout/x', expires_at: 7 });
+    const nothing = answer({ status: 'error', code: 3014, message: 'not found', transactions: [] }, 200, openPage);
+    gateway.play(cut(), nothing, opened);
+    const request = { ...SALE, transaction_type: 'SALE' as const, redirect_url: 'https://shop.example/' };
+    expect(await client.checkout(request)).toMatchObject({ kind: 'page', expires_at: 7 });
+  });
+
+  test('is closed, however often it takes', async () => {
+    const told = { ...CHECKED_OK, ...PAGE, attempt_under_way: true, paid: false };
+    gateway.play(
+      cut(),
+      answer({ status: 'error', code: 10, message: 'away' }, 503, { 'retry-after': '1' }),
+      answer(told),
+    );
+    expect(await client.closeCheckout(PAGE)).toMatchObject({
+      kind: 'closed',
+      ...PAGE,
+      attemptUnderWay: true,
+      paid: false,
+    });
+    expect(gateway.seen.map(({ path }) => path)).toEqual(Array(3).fill('/api/pf/checkout/expire'));
+  });
+
+  test('that is refused is an error, and unknown without an answer', async () => {
+    gateway.play(refusal(3014, 'not found'));
+    expect(await client.closeCheckout(PAGE)).toMatchObject({ kind: 'error', code: 3014 });
+    gateway.play(cut());
+    expect(await client.closeCheckout(PAGE, { timeoutMs: 300 })).toMatchObject({ kind: 'unknown', ...PAGE });
+    await gateway.settled();
+  });
+});
+
 describe('callbacks', () => {
   const callback = {
     callback_id: 'c1',

@@ -1,7 +1,7 @@
 import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { EdgeFixture, Response } from './edge-fixture';
-import { ORIGIN, startEdgeFixture } from './edge-fixture';
+import { CREDENTIALS, ORIGIN, startEdgeFixture } from './edge-fixture';
 
 const PAN = TEST_CARDS.challenged.visa;
 const CVV = '0739';
@@ -414,6 +414,96 @@ describe('CHECK', () => {
     });
     const { transactions } = await check({ transaction_unique_id: id });
     expect(transactions.map(({ reference }) => reference)).toEqual([first, second, settle['reference']]);
+  });
+});
+
+describe('closed by the merchant', () => {
+  const expire = (id: string) => edge.merchant('/api/pf/checkout/expire', { transaction_unique_id: id });
+  async function statusOf(id: string) {
+    const fields = { ...CREDENTIALS, transaction_type: 'CHECK', transaction_unique_id: id };
+    const json = { 'content-type': 'application/json' };
+    const { headers } = await edge.request('POST', '/api/pf/host-to-host', JSON.stringify(fields), json);
+    return headers['checkout-status'];
+  }
+
+  test('an unused page says so at once, leads back, and takes no card; closing it again changes nothing', async () => {
+    const { path, id } = await open();
+    expect(await statusOf(id)).toBe('open');
+    const closed = await expire(id);
+    expect(closed).toEqual({
+      api_version: 1,
+      merchant_account: 'demo_merchant',
+      sessionid: expect.any(String),
+      transaction_unique_id: id,
+      timestamp: expect.any(Number),
+      status: 'success',
+      code: 0,
+      message: 'Transaction processed successfully',
+      attempt_under_way: false,
+      paid: false,
+    });
+    const commands = edge.owner.commands.length;
+    expect((await pay(path)).headers.location).toBe(path);
+    expect(edge.owner.commands).toHaveLength(commands);
+    const { status, text } = await look(path);
+    expect(status).toBe(410);
+    expect(text).toContain('The merchant has closed this page. Nothing was charged.');
+    expect(text).toContain(`href="${REDIRECT}&amp;transaction_unique_id=${id}"`);
+    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: false, paid: false });
+    expect(await statusOf(id)).toBe('ended');
+    expect(await check({ transaction_unique_id: id })).toEqual({ code: 3014, transactions: [] });
+  });
+
+  test('after a decline the owner is notified, and the browser returns', async () => {
+    const { path, id } = await open();
+    edge.owner.answers = [{ status: 'decline', code: 3101 }];
+    await pay(path);
+    const { reference, paymentId } = lastCommand().data;
+    expect(await statusOf(id)).toBe('open');
+    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: false, paid: false });
+    expect(await statusOf(id)).toBe('ended');
+    expect((await pay(path, { attempt: '2' })).headers.location).toBe(back(reference, id));
+    await until('the owner is notified', () => edge.owner.ended.some((ended) => ended.paymentId === paymentId));
+    expect((await check({ transaction_unique_id: id })).transactions).toHaveLength(1);
+  });
+
+  test('while an attempt is under way it tells so, and no other follows', async () => {
+    const { path, id } = await open();
+    edge.owner.answers = [{ status: 'pending', code: 3109 }];
+    await pay(path);
+    const { reference } = lastCommand().data;
+    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: true, paid: false });
+    expect(await statusOf(id)).toBe('open');
+    edge.owner.record(reference, { status: 'decline', code: 3101 });
+    expect(await statusOf(id)).toBe('ended');
+    const commands = edge.owner.commands.length;
+    await pay(path, { attempt: '2' });
+    expect(edge.owner.commands).toHaveLength(commands);
+    expect(await expire(id)).toMatchObject({ attempt_under_way: false, paid: false });
+  });
+
+  test('a page that is paid says so', async () => {
+    const { path, id } = await open();
+    await pay(path);
+    expect(await statusOf(id)).toBe('ended');
+    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: false, paid: true });
+  });
+
+  test('when a card is submitted at the same time, nobody is charged whose close said that nothing was under way', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { path, id } = await open();
+      const [closed] = await Promise.all([expire(id), pay(path)]);
+      const { transactions } = await check({ transaction_unique_id: id });
+      const isOver = closed['attempt_under_way'] === false && closed['paid'] === false;
+      expect([closed['code'], isOver, transactions.length]).toEqual([0, isOver, isOver ? 0 : 1]);
+    }
+  });
+
+  test.each([
+    [{}, 1002],
+    [{ transaction_unique_id: 'nobody-has-this-id' }, 3014],
+  ])('without a page there is nothing to close: %j', async (fields, code) => {
+    expect(await edge.merchant('/api/pf/checkout/expire', fields)).toMatchObject({ status: 'error', code });
   });
 });
 

@@ -33,6 +33,7 @@ const TEMPLATES: readonly (readonly [path: string, fields: () => Body])[] = [
   ['/api/pf/checkout', () => ({ ...tokenRequest('SALE', undefined), redirect_url: 'https://localhost:65535/' })],
   ['/api/pf/callbacks', () => ({ reference: 'A'.repeat(20), time_from: 0, limit: 1, cursor: '1:a' })],
   ['/api/pf/callbacks/events', () => ({ cursor: '1:a', wait: 0, limit: 1 })],
+  ['/api/pf/checkout/expire', () => ({ transaction_unique_id: 'no-such-page' })],
   ['/api/pf/callbacks/resend', () => ({ callback_id: 'a-callback' })],
   [PAYOUT_PATH, () => payout()],
   [STATUS_PATH, () => checkOf({ transaction_unique_id: 'some-payout' })],

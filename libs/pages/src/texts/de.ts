@@ -54,6 +54,10 @@ export const de: Texts = {
       text: 'Die Zeit für die Zahlung ist vorbei. Es wurde nichts abgebucht.',
       back: 'Zurück zum Händler',
     },
+    closedByMerchant: {
+      title: 'Diese Zahlung wurde beendet',
+      text: 'Der Händler hat diese Seite geschlossen. Es wurde nichts abgebucht.',
+    },
     closed: {
       title: 'Zahlung nicht möglich',
       text: 'Dieser Händler nimmt zurzeit keine Zahlungen an. Es wurde nichts abgebucht.',

@@ -57,6 +57,10 @@ export const en = {
       text: 'The time to pay is over. Nothing was charged.',
       back: 'Back to the merchant',
     },
+    closedByMerchant: {
+      title: 'This payment was closed',
+      text: 'The merchant has closed this page. Nothing was charged.',
+    },
     closed: {
       title: 'Payment not possible',
       text: 'This merchant does not take payments at the moment. Nothing was charged.',

@@ -54,6 +54,10 @@ export const es: Texts = {
       text: 'El plazo para pagar ha terminado. No se ha realizado ningún cargo.',
       back: 'Volver al comercio',
     },
+    closedByMerchant: {
+      title: 'Este pago se ha cerrado',
+      text: 'El comercio ha cerrado esta página. No se ha realizado ningún cargo.',
+    },
     closed: {
       title: 'No es posible realizar el pago',
       text: 'Este comercio no acepta pagos en este momento. No se ha realizado ningún cargo.',

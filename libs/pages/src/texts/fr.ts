@@ -55,6 +55,10 @@ export const fr: Texts = {
       text: 'Le délai de paiement est écoulé. Rien n’a été débité.',
       back: 'Retourner sur le site du commerçant',
     },
+    closedByMerchant: {
+      title: 'Ce paiement a été fermé',
+      text: 'Le commerçant a fermé cette page. Rien n’a été débité.',
+    },
     closed: {
       title: 'Paiement impossible',
       text: 'Ce commerçant n’accepte pas de paiement pour le moment. Rien n’a été débité.',

@@ -54,6 +54,10 @@ export const it: Texts = {
       text: 'Il tempo per il pagamento è terminato. Non è stato addebitato alcun importo.',
       back: 'Torna al sito dell’esercente',
     },
+    closedByMerchant: {
+      title: 'Questo pagamento è stato chiuso',
+      text: 'L’esercente ha chiuso questa pagina. Non è stato addebitato alcun importo.',
+    },
     closed: {
       title: 'Pagamento non possibile',
       text: 'Al momento questo esercente non accetta pagamenti. Non è stato addebitato alcun importo.',

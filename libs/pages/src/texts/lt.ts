@@ -55,6 +55,10 @@ export const lt: Texts = {
       text: 'Mokėjimui skirtas laikas baigėsi. Lėšos nenurašytos.',
       back: 'Grįžti pas prekybininką',
     },
+    closedByMerchant: {
+      title: 'Šis mokėjimas uždarytas',
+      text: 'Prekybininkas uždarė šį puslapį. Lėšos nenurašytos.',
+    },
     closed: {
       title: 'Mokėjimas negalimas',
       text: 'Šis prekybininkas šiuo metu mokėjimų nepriima. Lėšos nenurašytos.',

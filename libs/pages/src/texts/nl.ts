@@ -54,6 +54,10 @@ export const nl: Texts = {
       text: 'De tijd om te betalen is voorbij. Er is niets afgeschreven.',
       back: 'Terug naar de verkoper',
     },
+    closedByMerchant: {
+      title: 'Deze betaling is gesloten',
+      text: 'De verkoper heeft deze pagina gesloten. Er is niets afgeschreven.',
+    },
     closed: {
       title: 'Betalen is niet mogelijk',
       text: 'Deze verkoper accepteert op dit moment geen betalingen. Er is niets afgeschreven.',

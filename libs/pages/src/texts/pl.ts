@@ -55,6 +55,10 @@ export const pl: Texts = {
       text: 'Czas na dokonanie płatności minął. Nie pobrano żadnej kwoty.',
       back: 'Powrót do sprzedawcy',
     },
+    closedByMerchant: {
+      title: 'Ta płatność została zamknięta',
+      text: 'Sprzedawca zamknął tę stronę. Nie pobrano żadnej kwoty.',
+    },
     closed: {
       title: 'Płatność nie jest możliwa',
       text: 'Ten sprzedawca obecnie nie przyjmuje płatności. Nie pobrano żadnej kwoty.',

@@ -204,6 +204,21 @@ export const AUTH3D_OUTCOMES = [AUTH3D_STARTED, AUTH3D_AUTHENTICATED, CARD_DECLI
 export const SALE3D_OUTCOMES = [SALE3D_STARTED, CARD_DECLINED_3DS, CARD_FAILED, CARD_REFUSED];
 export const CHECKOUT_OUTCOMES = [CHECKOUT_OPENED, CARD_REFUSED];
 
+const CHECKOUT_CLOSED: OutcomeShape = {
+  title: 'CheckoutClosed',
+  description: 'The page takes no further card. Without an attempt under way, nobody will be charged there any more.',
+  ...shapeOf({
+    ...cardEnvelope,
+    transaction_unique_id: cardFields['transaction_unique_id'] ?? {},
+    timestamp: UNIX_SECONDS,
+    ...succeeded,
+    message: { type: 'string', maxLength: 255 },
+    attempt_under_way: { type: 'boolean', description: 'True: its outcome is not known yet, and may be a success.' },
+    paid: { type: 'boolean', description: 'True: an attempt succeeded before.' },
+  }),
+};
+export const CHECKOUT_EXPIRY_OUTCOMES = [CHECKOUT_CLOSED, CARD_REFUSED];
+
 /** CHECK: records, or why there are none. */
 function checkOutcomes(
   prefix: string,

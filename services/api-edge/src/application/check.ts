@@ -1,9 +1,11 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import { RESPONSE_CODES, paymentIdOf, maskCardNumbers } from '@gateway/contracts';
 import type { CheckRequest } from '../domain/card-request';
+import { situationOf } from '../domain/checkout';
+import { isAttempt } from './checkout-attempts';
 import { pendingOutcome } from './pending-outcome';
-import type { ListedEntry, Ports } from './ports';
-import type { Answer, Session } from './responses';
+import type { Checkout, Checkouts, ListedEntry, Ports } from './ports';
+import type { Answer, CheckoutStatus, Session } from './responses';
 import { checkRecord, checkResponse } from './responses';
 
 /** decisions.md, section 4: the VOID at the end of a hold is named after its AUTH. */
@@ -11,17 +13,17 @@ const EXPIRY_PREFIX = 'expiry-';
 
 /**
  * CHECK: the requested operation, then those based on it, directly or not, oldest first. The id of a card-entry page
- * covers all its attempts; before the first one, nothing was submitted.
+ * covers all its attempts; before the first one, nothing was submitted. The answer says whether more may follow.
  */
 export async function check(
-  ports: Ports,
+  ports: CheckPorts,
   session: Session,
   merchantAccount: string,
   request: CheckRequest,
 ): Promise<Answer> {
   const reference = await referenceAsked(ports, merchantAccount, request);
   if (reference === undefined) return checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []);
-  const entries = await journalledOf(ports, merchantAccount, reference);
+  const { entries, page } = await read(ports, merchantAccount, reference);
   const journalled = entries.filter(isOperation);
   let operations: OperationOutcome[];
   try {
@@ -32,9 +34,48 @@ export async function check(
     return checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, []);
   }
   const asked = operations.filter((operation) => isAsked(operation, request));
-  return asked.length === 0
-    ? checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, [])
-    : checkResponse(session, RESPONSE_CODES.SUCCESS, withDependents(asked, operations).map(checkRecord));
+  const found =
+    asked.length === 0
+      ? checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, [])
+      : checkResponse(session, RESPONSE_CODES.SUCCESS, withDependents(asked, operations).map(checkRecord));
+  return page === undefined ? found : { ...found, checkoutStatus: statusOfPage(page, entries, operations) };
+}
+
+export type CheckPorts = Ports & { readonly checkouts: Pick<Checkouts, 'find'> };
+
+/** `gone`: a day after its end. */
+type Page = Checkout['state'] | 'gone';
+
+/**
+ * The entries of a payment, and the state of its card-entry page. The page is read before the entries that count: once it
+ * has ended, no other attempt can follow those.
+ */
+async function read(
+  ports: CheckPorts,
+  merchantAccount: string,
+  reference: string,
+): Promise<{ entries: ListedEntry[]; page?: Page }> {
+  const entries = await journalledOf(ports, merchantAccount, reference);
+  const checkoutId = entries.find((entry) => entry.checkoutId !== undefined)?.checkoutId;
+  if (checkoutId === undefined) return { entries };
+  const checkout = await ports.checkouts.find(checkoutId);
+  const page = checkout === undefined ? 'gone' : checkout.state;
+  return { entries: await journalledOf(ports, merchantAccount, reference), page };
+}
+
+/** `ended` once nobody can pay there any more, and every outcome is known. A time that is over is not yet an end: sweepers see to it. */
+function statusOfPage(
+  page: Page,
+  entries: readonly ListedEntry[],
+  operations: readonly OperationOutcome[],
+): CheckoutStatus {
+  const outcomes = new Map(operations.map((operation) => [operation.reference, operation]));
+  const isClosed = entries.some((entry) => entry.checkoutId !== undefined && entry.attempt !== undefined);
+  const attempts = entries
+    .filter(isAttempt)
+    .map(({ attempt: n, reference }) => ({ n, reference, outcome: outcomes.get(reference) }));
+  const { kind } = situationOf(attempts, page !== 'open' || isClosed);
+  return kind === 'finished' || kind === 'expired' ? 'ended' : 'open';
 }
 
 /** False for the entry that keeps the id of a card-entry page: only the attempts on it are operations. */
@@ -53,7 +94,7 @@ async function onRecord(
   const known = new Set(payment.map((operation) => operation.reference));
   const elsewhere = await Promise.all(
     journalled
-      .filter((entry) => entry.attempt !== undefined && !known.has(entry.reference))
+      .filter((entry) => isAttempt(entry) && !known.has(entry.reference))
       .map((entry) => ports.queries.outcome(merchantAccount, entry.reference)),
   );
   return [...payment, ...elsewhere.filter((outcome) => outcome !== undefined)];

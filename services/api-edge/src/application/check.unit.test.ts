@@ -2,7 +2,8 @@ import type { OperationOutcome } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import { check } from './check';
-import type { OperationEntry, Ports } from './ports';
+import type { CheckPorts } from './check';
+import type { OperationEntry } from './ports';
 
 const PAYMENT = 'ABCDEFGHIJKLMNOP';
 const AUTH = `${PAYMENT}AUTH`;
@@ -37,7 +38,7 @@ async function referencesFound(
     journal: { findByPayment: async () => journalled, findByReference: async () => undefined },
     queries: { payment: async () => payment() },
     logger: silentLogger,
-  } as unknown as Ports;
+  } as unknown as CheckPorts;
   const session = { family: 'card', sessionId: 'session' } as const;
   const { body } = await check(ports, session, 'merchant', { by: { reference } } as Parameters<typeof check>[3]);
   return (body as unknown as { transactions: { reference: string }[] }).transactions.map((one) => one.reference);
@@ -79,8 +80,83 @@ test('a request may have its outcome although its entry is still open, so while 
     },
     queries: { payment: async () => away() },
     logger: silentLogger,
-  } as unknown as Ports;
+  } as unknown as CheckPorts;
   const session = { family: 'card', sessionId: 'session' } as const;
   const { body } = await check(ports, session, 'merchant', { by: { reference: AUTH } } as Parameters<typeof check>[3]);
   expect(body).toMatchObject({ status: 'error', code: 10, transactions: [] });
+});
+
+describe('the answer about a card-entry page says whether it has ended:', () => {
+  const PAGE = { ...entryOf(operation(OTHER, undefined, 0)), checkoutId: 'page', transactionUniqueId: 'order' };
+  const CLOSED = { ...PAGE, reference: `${PAYMENT}CLOS`, attempt: 2 };
+  const attempts = (statuses: OperationOutcome['status'][]) =>
+    statuses.map((status, index) => ({
+      ...operation(`${PAYMENT}ATT${index}`, undefined, index),
+      ...{ transactionUniqueId: 'order', status },
+    }));
+
+  async function statusOf(
+    statuses: OperationOutcome['status'][],
+    state: 'open' | 'ended' | 'gone',
+    entries: OperationEntry[] = [PAGE],
+  ) {
+    const outcomes = attempts(statuses);
+    const journalled = outcomes.map((outcome, index) => ({
+      ...entryOf({ ...operation(outcome.reference, undefined, index) }),
+      attempt: index + 1,
+    }));
+    // Whoever reads the attempts first could miss the last one.
+    let isPageRead = false;
+    const ports = {
+      journal: {
+        findByUniqueId: async () => PAGE,
+        findByPayment: async () => (isPageRead ? [...entries, ...journalled] : entries),
+        findByReference: async () => PAGE,
+      },
+      checkouts: {
+        find: async () => {
+          isPageRead = true;
+          return state === 'gone' ? undefined : { state };
+        },
+      },
+      queries: { payment: async () => outcomes },
+      logger: silentLogger,
+    } as unknown as CheckPorts;
+    const request = { by: { transactionUniqueId: 'order' } } as Parameters<typeof check>[3];
+    return (await check(ports, { family: 'card', sessionId: 'session' }, 'merchant', request)).checkoutStatus;
+  }
+
+  test.each<[OperationOutcome['status'][], 'open' | 'ended' | 'gone', string]>([
+    [[], 'open', 'open'],
+    [['decline'], 'open', 'open'],
+    [['decline', 'error'], 'open', 'open'],
+    [['pending'], 'open', 'open'],
+    [['pending'], 'ended', 'open'],
+    [['decline', 'success'], 'open', 'ended'],
+    [['decline', 'decline', 'decline'], 'open', 'ended'],
+    [['decline', 'decline', 'pending'], 'open', 'open'],
+    [['decline'], 'ended', 'ended'],
+    [['decline'], 'gone', 'ended'],
+    [[], 'ended', 'ended'],
+  ])('after %j on a page that is %s: %s', async (statuses, state, expected) => {
+    expect(await statusOf(statuses, state)).toBe(expected);
+  });
+
+  test('a page that its merchant has closed has ended with its last attempt', async () => {
+    expect(await statusOf(['decline'], 'open', [PAGE, CLOSED])).toBe('ended');
+    expect(await statusOf(['pending'], 'open', [PAGE, CLOSED])).toBe('open');
+  });
+
+  test('answers about other operations say nothing', async () => {
+    const sale = operation(OTHER, undefined, 0);
+    const ports = {
+      journal: { findByPayment: async () => [entryOf(sale)], findByReference: async () => undefined },
+      queries: { payment: async () => [sale] },
+      logger: silentLogger,
+    } as unknown as CheckPorts;
+    const request = { by: { reference: OTHER } } as Parameters<typeof check>[3];
+    expect(await check(ports, { family: 'card', sessionId: 's' }, 'merchant', request)).not.toHaveProperty(
+      'checkoutStatus',
+    );
+  });
 });

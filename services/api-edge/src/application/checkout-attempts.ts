@@ -3,12 +3,17 @@ import { situationOf } from '../domain/checkout';
 import type { CheckoutPorts } from './checkout-ports';
 import type { Checkout, ListedEntry } from './ports';
 
+/** True for an attempt of the cardholder; false for the entries that keep a page's id, and a closed page's next number. */
+export function isAttempt(entry: ListedEntry): entry is ListedEntry & { attempt: number } {
+  return entry.attempt !== undefined && entry.checkoutId === undefined;
+}
+
 /** The journal has the attempts, the owner of the payment their outcomes. The page itself decides nothing. */
 export async function attemptsOf(ports: CheckoutPorts, checkout: Checkout): Promise<Attempt[]> {
   const { merchantAccount, paymentId } = checkout;
   const entries = await ports.journal.findByPayment(merchantAccount, paymentId);
-  const attempts = entries.flatMap((entry) => (entry.attempt === undefined ? [] : [{ n: entry.attempt, entry }]));
-  return Promise.all(attempts.sort((a, b) => a.n - b.n).map(({ n, entry }) => attemptOf(ports, n, entry)));
+  const attempts = entries.filter(isAttempt).sort((a, b) => a.attempt - b.attempt);
+  return Promise.all(attempts.map((entry) => attemptOf(ports, entry.attempt, entry)));
 }
 
 async function attemptOf(ports: CheckoutPorts, n: number, entry: ListedEntry): Promise<Attempt> {
@@ -23,6 +28,8 @@ async function attemptOf(ports: CheckoutPorts, n: number, entry: ListedEntry): P
 }
 
 export async function situationOfCheckout(ports: CheckoutPorts, checkout: Checkout): Promise<Situation> {
-  const timeIsOver = checkout.state === 'ended' || ports.now() >= checkout.expiresAt;
+  // The clock of the replica that closed it may be ahead of ours.
+  const isClosed = checkout.state === 'ended' || checkout.closedAt !== undefined;
+  const timeIsOver = isClosed || ports.now() >= checkout.expiresAt;
   return situationOf(await attemptsOf(ports, checkout), timeIsOver);
 }

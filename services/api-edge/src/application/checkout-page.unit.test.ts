@@ -5,6 +5,7 @@ import { silentLogger, until } from '@gateway/testing';
 import { rawFields } from '../domain/raw-fields.fixture';
 import { PAGE_KNOWN_MS, showCheckout, submitCard } from './checkout-page';
 import type { CheckoutPorts } from './checkout-ports';
+import { closeCheckout } from './handle-checkout-expiry';
 import { createPaymentTurns } from './payment-turns';
 import type { Insertion, OperationEntry, OpenCheckout } from './ports';
 import { createCheckoutSweeper, SWEEP_AFTER_EXPIRY_MS, sweepCheckout } from './sweep-checkouts';
@@ -90,12 +91,17 @@ function world(): World {
       find: async (id) => (id === CHECKOUT.id ? CHECKOUT : undefined),
       accountsWithExpired: async () => [],
       claimExpired: async () => undefined,
+      close: async () => void here.done.push('close page'),
       sweepAgain: async (_id, sweepAt) => void here.done.push(sweepAt === LAST_LOOK ? 'again' : 'at another time'),
       end: async (_id, removeAt) => void here.done.push(`end ${removeAt - here.now}`),
       behind: async () => [],
       follow: async () => true,
     },
     journal: {
+      insertAgain: async (entry: OperationEntry) => {
+        here.done.push(`take ${entry.attempt}`);
+        return here.insert(entry);
+      },
       insert: async (entry: OperationEntry) => {
         here.done.push(`insert ${entry.attempt}`);
         return here.insert(entry);
@@ -270,6 +276,78 @@ test('attempts are sorted by their number', async () => {
   attempted(here, 2, { status: 'error', code: 11 });
   attempted(here, 1, { status: 'decline', code: 3101 });
   expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({ situation: { attempt: 3 } });
+});
+
+describe('a merchant who closes the page', () => {
+  const DECLINED = { status: 'decline', code: 3101 } as const;
+
+  test('takes the number of the next attempt', async () => {
+    for (const attempts of [0, 1, 2]) {
+      const here = world();
+      for (let n = 1; n <= attempts; n += 1) attempted(here, n, DECLINED);
+      const { kind } = await closeCheckout(here.ports, CHECKOUT);
+      expect(kind).toBe(attempts === 0 ? 'expired' : 'finished');
+      expect(here.done).toEqual(['close page', `take ${attempts + 1}`]);
+      // The number is no attempt.
+      expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({
+        situation: { attempt: attempts + 1 },
+      });
+    }
+  });
+
+  test('learns of a card that came at the same time', async () => {
+    const here = world();
+    here.insert = () => {
+      attempted(here, 1);
+      return 'id-used';
+    };
+    expect(await closeCheckout(here.ports, CHECKOUT)).toMatchObject({ kind: 'waiting' });
+  });
+
+  test.each<[string, Partial<OperationOutcome>[], string[], object]>([
+    ['three failed attempts', [DECLINED, DECLINED, DECLINED], ['close page'], { kind: 'finished', succeeded: false }],
+    ['a success', [{ status: 'success' }], ['close page'], { kind: 'finished', succeeded: true }],
+    ['an attempt under way', [{ status: 'pending' }], ['close page', 'take 2'], { kind: 'waiting' }],
+  ])('after %s', async (_name, outcomes, done, expected) => {
+    const here = world();
+    for (const [index, outcome] of outcomes.entries()) attempted(here, index + 1, outcome);
+    expect(await closeCheckout(here.ports, CHECKOUT)).toMatchObject(expected);
+    expect(here.done).toEqual(done);
+  });
+
+  test('gets no answer that nobody can be charged while the journal is away', async () => {
+    const here = world();
+    here.insert = () => {
+      throw new RetryableError('away');
+    };
+    await expect(closeCheckout(here.ports, CHECKOUT)).rejects.toThrow('away');
+  });
+
+  test('stops a submission that has read the open page: it is not charged', async () => {
+    const here = world();
+    const numbers = new Set<number | undefined>();
+    here.insert = (entry) => {
+      if (numbers.has(entry.attempt)) return 'id-used';
+      numbers.add(entry.attempt);
+      here.entries.push(entry);
+      return 'inserted';
+    };
+    here.ports.accountIsOpen = async () => {
+      expect(await closeCheckout(here.ports, CHECKOUT)).toEqual({ kind: 'expired' });
+      return true;
+    };
+    expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject(PAGE);
+    expect(here.done).not.toContain('ChargeCard');
+    expect(here.done).toContain('drop cvv');
+  });
+
+  test('closes it also for a replica whose clock is behind', async () => {
+    const here = world();
+    here.ports.checkouts.find = async () => ({ ...CHECKOUT, closedAt: NOW + 1_000, expiresAt: NOW + 1_000 });
+    expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({ kind: 'expired' });
+    expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject(PAGE);
+    expect(here.done).toEqual([]);
+  });
 });
 
 describe('the sweeper', () => {

@@ -5,6 +5,8 @@ import { CALLBACK_EVENTS_TABLE, CALLBACK_LIST_TABLE, CALLBACK_RESEND_TABLE } fro
 import type { CallbackEventsRequest, CallbackListRequest, CallbackResendRequest } from '../domain/callback-request';
 import type { CardRequest, CheckoutRequest, CheckoutType } from '../domain/card-request';
 import { CHECKOUT_TYPES } from '../domain/card-request';
+import type { CheckoutExpiry } from '../domain/checkout-fields';
+import { CHECKOUT_EXPIRY_TABLE } from '../domain/checkout-fields';
 import type { ClockRequest } from '../domain/clock-fields';
 import { CLOCK_TABLE } from '../domain/clock-fields';
 import { cardTable, checkoutTable } from '../domain/fields';
@@ -19,6 +21,7 @@ import {
   AUTH3D_OUTCOMES,
   CARD_OUTCOMES,
   CHECK_OUTCOMES,
+  CHECKOUT_EXPIRY_OUTCOMES,
   CHECKOUT_OUTCOMES,
   CLOCK_OUTCOMES,
   LEDGER_OUTCOMES,
@@ -118,6 +121,25 @@ export const checkoutEndpoint: Endpoint<CheckoutRequest> = {
   echoed: CARD_ECHOES,
   takesKey: true,
   operations: CHECKOUT_TYPES.map(checkoutOperation),
+};
+
+export const checkoutExpiryEndpoint: Endpoint<CheckoutExpiry> = {
+  path: '/api/pf/checkout/expire',
+  summary: 'Closes a card-entry page',
+  contentTypes: JSON_AND_FORM,
+  family: 'card',
+  metricName: 'CHECKOUT_EXPIRE',
+  echoed: CARD_ECHOES,
+  takesKey: false,
+  operations: [
+    {
+      title: 'CheckoutExpire',
+      summary:
+        'Closes a card-entry page at once, and tells whether an attempt is under way. It may be sent again at any time.',
+      table: CHECKOUT_EXPIRY_TABLE,
+      outcomes: CHECKOUT_EXPIRY_OUTCOMES,
+    },
+  ],
 };
 
 const aboutCallbacks = {
@@ -274,6 +296,7 @@ export function merchantEndpoints(banks: BankAddresses) {
   return {
     cards: cardEndpoint,
     checkout: checkoutEndpoint,
+    checkoutExpiry: checkoutExpiryEndpoint,
     callbacks: callbackListEndpoint,
     callbackEvents: callbackEventsEndpoint,
     callbackResend: callbackResendEndpoint,

@@ -1,5 +1,6 @@
 import { checkAccountRules } from '../domain/account-rules';
 import type { Incoming } from './admit';
+import type { CheckPorts } from './check';
 import { check } from './check';
 import { cardEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
@@ -9,7 +10,7 @@ import type { SubmitPorts } from './submit';
 import { operationSubmission, submit } from './submit';
 
 /** `POST /api/pf/host-to-host`. */
-export function handleCardRequest(ports: SubmitPorts, incoming: Incoming): Promise<Answer> {
+export function handleCardRequest(ports: SubmitPorts & CheckPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, cardEndpoint, {
     refusedFields: unregisteredReturns(ports),
     checkRules: checkAccountRules,

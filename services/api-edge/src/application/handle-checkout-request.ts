@@ -7,7 +7,7 @@ import type { CheckoutPorts } from './checkout-ports';
 import { pageUrlOf } from './checkout-ports';
 import { checkoutEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
-import type { Account, Idempotency, OperationEntry, OpenCheckout } from './ports';
+import type { Account, Checkout, Idempotency, OperationEntry, OpenCheckout } from './ports';
 import { repeatUntil } from './repeat-until';
 import type { Answer, Session } from './responses';
 import { checkoutResponse, failure } from './responses';
@@ -90,7 +90,8 @@ function newCheckout(ports: CheckoutPorts, merchantAccount: string, request: Che
   };
 }
 
-function entryOf(ports: CheckoutPorts, checkout: OpenCheckout): OperationEntry {
+/** The entry that keeps the id of a page. */
+export function entryOf(ports: Pick<CheckoutPorts, 'randomBytes'>, checkout: Checkout): OperationEntry {
   const { id, paymentId, merchantAccount, request, acceptedAt, expiresAt } = checkout;
   return {
     reference: newReference(paymentId, ports.randomBytes),

@@ -63,7 +63,7 @@ export interface OperationEntry extends Entry<'card', CardCommand> {
   operationType: OperationType;
   /** The card-entry page whose id this entry reserves. It has no command; its attempts have. */
   checkoutId?: string;
-  /** An attempt on a card-entry page, from 1. */
+  /** An attempt on a card-entry page, from 1. With `checkoutId`: a number that no attempt may have, because the page is closed. */
   attempt?: number;
   token?: string;
 }
@@ -161,6 +161,8 @@ interface CheckoutSession<Request> {
   clockMs?: number;
   /** How far when `expiresAt` was due, if that was in a move. */
   dueClockMs?: number;
+  /** Epoch ms from which the merchant wants no attempt any more. */
+  closedAt?: number;
 }
 export type OpenCheckout = CheckoutSession<CheckoutRequest> & { state: 'open' };
 /** What remains for a late browser: nothing about the customer. */
@@ -175,6 +177,8 @@ export interface Checkouts {
   accountsWithExpired(after: string, limit: number): Promise<string[]>;
   /** Claims the one of these pages that has waited longest in the account, for `leaseMs`. */
   claimExpired(merchantAccount: string, leaseMs: number): Promise<OpenCheckout | undefined>;
+  /** The merchant closes the page at `at`, epoch ms: it expires then, and a sweeper handles it. Once; later calls change nothing. */
+  close(id: string, at: number): Promise<void>;
   /** A sweeper handles the claimed page again at `sweepAt`, epoch ms. */
   sweepAgain(id: string, sweepAt: number): Promise<void>;
   /** The page has ended: removes the customer's data now, the rest at `removeAt`. */

@@ -23,9 +23,14 @@ export interface Answer {
   body: { code: ResponseCode; [field: string]: unknown };
   retryAfterSeconds?: number;
   replayed?: boolean;
+  /** Of a CHECK about a card-entry page. */
+  checkoutStatus?: CheckoutStatus;
   /** Refused before the account was known. */
   toStranger?: true;
 }
+
+/** A page is `open` until nobody can pay there any more, and the outcome of every attempt is known. */
+export type CheckoutStatus = 'open' | 'ended';
 
 const API_VERSION = 1;
 
@@ -134,6 +139,17 @@ export function checkoutResponse(
     ...coded(RESPONSE_CODES.SUCCESS),
   };
   return answer(session, known, { checkout_url: url, expires_at: unixSeconds(expiresAt) });
+}
+
+/** A card-entry page takes no further attempt. */
+export function checkoutClosedResponse(
+  session: Session,
+  now: number,
+  page: { transactionUniqueId: string; attemptUnderWay: boolean; paid: boolean },
+): Answer {
+  const { transactionUniqueId, attemptUnderWay, paid } = page;
+  const known = { transactionUniqueId, timestamp: now, status: 'success', ...coded(RESPONSE_CODES.SUCCESS) };
+  return answer(session, known, { attempt_under_way: attemptUnderWay, paid });
 }
 
 /** An outcome in a record: upper case, and PENDING with code 11 while it is not known. */

@@ -142,7 +142,9 @@ export function waitingPage(
 
 export function expiredPage(context: PageContext, returnUrl: string): RenderedPage {
   const { locale } = context;
-  const { title, text, back } = locale.texts.cardEntry.expired;
+  const { expired, closedByMerchant } = locale.texts.cardEntry;
+  const { back } = expired;
+  const { title, text } = context.checkout.closedAt === undefined ? expired : closedByMerchant;
   return renderPage({
     locale,
     title,

@@ -9,6 +9,7 @@ import type { CheckoutPorts } from '../../application/checkout-ports';
 import type { MerchantEndpoints } from '../../application/endpoints';
 import { merchantEndpoints } from '../../application/endpoints';
 import { handleCardRequest } from '../../application/handle-card-request';
+import { handleCheckoutExpiry } from '../../application/handle-checkout-expiry';
 import { handleCheckoutRequest } from '../../application/handle-checkout-request';
 import type { ClockPorts } from '../../application/handle-clock-request';
 import { handleClockRequest } from '../../application/handle-clock-request';
@@ -75,6 +76,7 @@ function handledEndpoints(ports: EdgePorts): MerchantEndpoint[] {
   const handlers: { readonly [Name in keyof MerchantEndpoints]: MerchantEndpoint['handle'] } = {
     cards: (incoming) => handleCardRequest(ports, incoming),
     checkout: (incoming) => handleCheckoutRequest(ports, incoming),
+    checkoutExpiry: (incoming) => handleCheckoutExpiry(ports, incoming),
     callbacks: (incoming) => handleCallbackList(ports, incoming),
     callbackEvents: (incoming) => handleCallbackEvents(ports, incoming),
     callbackResend: (incoming) => handleCallbackResend(ports, incoming),

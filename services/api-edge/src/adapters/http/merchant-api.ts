@@ -335,5 +335,6 @@ function send(response: Response, answer: Answer): void {
   response.setHeader('Cache-Control', 'no-store');
   if (answer.retryAfterSeconds !== undefined) response.setHeader('Retry-After', answer.retryAfterSeconds);
   if (answer.replayed === true) response.setHeader('Idempotency-Replayed', 'true');
+  if (answer.checkoutStatus !== undefined) response.setHeader('Checkout-Status', answer.checkoutStatus);
   response.status(answer.httpStatus).json(answer.body);
 }

@@ -49,6 +49,12 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
       return document === null ? undefined : (toCheckout(document) as OpenCheckout);
     },
 
+    close: (id, at) =>
+      retryableWhenTransient(async () => {
+        const open = { _id: id, closedAt: { $exists: false }, sweepAt: { $exists: true } };
+        await collection.updateOne(open, { $set: { closedAt: at, sweepAt: at }, $min: { expiresAt: at } });
+      }),
+
     async sweepAgain(id, sweepAt) {
       await collection.updateOne({ _id: id, sweepAt: { $exists: true } }, { $set: { sweepAt } });
     },

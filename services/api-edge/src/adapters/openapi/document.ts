@@ -2,6 +2,7 @@ import type { JsonSchema, OutcomeShape } from '../../application/answer-shapes';
 import { CARD_CALLBACK, PAYOUT_CALLBACK, REFUSED, RESPONSE_CODE } from '../../application/answer-shapes';
 import type { ContentType, Endpoint, Operation } from '../../application/endpoint';
 import type { MerchantEndpoints } from '../../application/endpoints';
+import { cardEndpoint } from '../../application/endpoints';
 import { Components, componentReference } from './components';
 import { codesTable, scenariosTable } from './documented-codes';
 import type { Example } from './examples';
@@ -91,6 +92,11 @@ const HEADERS = {
     description: 'The answer is that to an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
   },
+  CheckoutStatus: {
+    description:
+      'In the answer to a CHECK about a card-entry page. Until `ended`, no DECLINE in it is final: the cardholder may pay with another card.',
+    schema: { type: 'string', enum: ['open', 'ended'] },
+  },
   Allow: { description: 'The methods of this address.', required: true, schema: { type: 'string', const: 'POST' } },
 };
 
@@ -172,6 +178,7 @@ function postOf(endpoint: Endpoint, components: Components): OpenApi {
         headers: {
           ...COMMON_HEADERS,
           ...(takesKey ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
+          ...(path === cardEndpoint.path ? { 'Checkout-Status': header('CheckoutStatus') } : {}),
         },
         content: {
           'application/json': {

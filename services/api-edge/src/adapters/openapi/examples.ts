@@ -14,6 +14,7 @@ import { ledgerResponse } from '../../application/handle-ledger-request';
 import {
   checkRecord,
   checkResponse,
+  checkoutClosedResponse,
   checkoutResponse,
   failure,
   fieldFailure,
@@ -488,6 +489,23 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   CheckoutAuth: CHECKOUT,
   CheckoutSale: CHECKOUT,
   CheckoutSale3d: CHECKOUT,
+  CheckoutExpire: [
+    {
+      outcome: 'closed',
+      shape: 'CheckoutClosed',
+      after: { operation: 'CheckoutSale', outcome: 'opened' },
+      answer: checkoutClosedResponse(card, ACCEPTED_AT_MS, {
+        transactionUniqueId: SAMPLE_ID,
+        attemptUnderWay: false,
+        paid: false,
+      }).body,
+    },
+    {
+      outcome: 'not found',
+      shape: 'CardRefused',
+      answer: failure(card, ACCEPTED_AT_MS, RESPONSE_CODES.TRANSACTION_NOT_FOUND).body,
+    },
+  ],
   Payout: [
     {
       outcome: 'pending',

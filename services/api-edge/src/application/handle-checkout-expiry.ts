@@ -1,0 +1,68 @@
+import { CHECKOUT_ATTEMPTS_MAX, RESPONSE_CODES } from '@gateway/contracts';
+import { RetryableError } from '@gateway/service-kit';
+import type { CheckoutExpiry } from '../domain/checkout-fields';
+import type { Situation } from '../domain/checkout';
+import { situationOf } from '../domain/checkout';
+import type { Incoming } from './admit';
+import { attemptsOf } from './checkout-attempts';
+import type { CheckoutPorts } from './checkout-ports';
+import { checkoutExpiryEndpoint } from './endpoints';
+import { entryOf } from './handle-checkout-request';
+import { handleRequest } from './handle-request';
+import type { Checkout } from './ports';
+import { repeatUntil } from './repeat-until';
+import type { Answer, Session } from './responses';
+import { checkoutClosedResponse, failure } from './responses';
+
+/** `POST /api/pf/checkout/expire`: closes a card-entry page at once. Repeating it is harmless. */
+export function handleCheckoutExpiry(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
+  return handleRequest(ports, incoming, checkoutExpiryEndpoint, {
+    checkRules: () => undefined,
+    carryOut: (session, { merchantAccount }, request) => expire(ports, session, merchantAccount, request),
+  });
+}
+
+async function expire(
+  ports: CheckoutPorts,
+  session: Session,
+  merchantAccount: string,
+  { transactionUniqueId }: CheckoutExpiry,
+): Promise<Answer> {
+  const checkoutId = (await ports.journal.findByUniqueId(merchantAccount, 'card', transactionUniqueId))?.checkoutId;
+  const checkout = checkoutId === undefined ? undefined : await ports.checkouts.find(checkoutId);
+  if (checkout === undefined) return failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND);
+  const situation = await closeCheckout(ports, checkout);
+  return checkoutClosedResponse(session, ports.now(), {
+    transactionUniqueId,
+    attemptUnderWay: situation.kind === 'waiting',
+    paid: situation.kind === 'finished' && situation.succeeded,
+  });
+}
+
+/**
+ * First the page stops showing its form. Then the journal decides against a card that is being submitted: whoever takes
+ * the number of the next attempt comes first. A submission that read the page before it was closed can have no other
+ * number, because the form carries it.
+ *
+ * @returns what can still happen: nothing, unless an attempt is under way
+ */
+export async function closeCheckout(ports: CheckoutPorts, checkout: Checkout): Promise<Situation> {
+  if (checkout.state === 'open') await ports.checkouts.close(checkout.id, ports.now());
+  const before = await attemptsOf(ports, checkout);
+  const situation = situationOf(before, true);
+  const mayBeSubmitted = checkout.state === 'open' && before.length < CHECKOUT_ATTEMPTS_MAX;
+  if (!mayBeSubmitted || (situation.kind === 'finished' && situation.succeeded)) return situation;
+  if (await takeNumber(ports, checkout, before.length + 1)) return situation;
+  return situationOf(await attemptsOf(ports, checkout), true);
+}
+
+/** False if it was taken: by an attempt, or by an earlier request to close the page. */
+async function takeNumber(ports: CheckoutPorts, checkout: Checkout, attempt: number): Promise<boolean> {
+  const entry = { ...entryOf(ports, checkout), attempt };
+  const deadline = ports.now() + ports.replyTimeoutMs;
+  const insertion = await repeatUntil(ports, deadline, 'closing a card-entry page', () =>
+    ports.journal.insertAgain(entry),
+  );
+  if (insertion === 'reference-taken') throw new RetryableError('the reference was drawn before');
+  return insertion === 'inserted';
+}
