@@ -21,7 +21,14 @@ const NARROWEST = { width: 320, height: 640 };
 const MERCHANT_NAME = 'Donaudampfschifffahrtskapitänskajütentür';
 const PURCHASE = { merchantAccount: 'shop_one', amountE4: 99_999_999_999, currency: 'XTS' };
 
-const checkout = { id: 'AAAAAAAAAAAAAAAAAAAAAA', ...PURCHASE, request: PURCHASE } as unknown as Checkout;
+const request = {
+  ...PURCHASE,
+  redirectUrl: 'https://shop.example/back',
+  transactionUniqueId: 'order-00000001',
+  // One word, longer than what is shown.
+  notes: { productName: 'x'.repeat(255) },
+};
+const checkout = { id: 'AAAAAAAAAAAAAAAAAAAAAA', state: 'open', ...PURCHASE, request } as unknown as Checkout;
 const addresses = { again: '?', stay: '?stay=yes', stays: false };
 
 function form(locale: Locale, problem?: 'missing' | 'invalid', declined = false): RenderedPage {

@@ -132,7 +132,7 @@ describe('examples', () => {
     const fields: Body = { ...request };
     const base = examples.find((one) => one.operation === after?.operation && one.outcome === after.outcome);
     const known = base === undefined ? undefined : await sent(base, false);
-    const isNew = !operation.endsWith('Check');
+    const isNew = !/(?:Check|CheckoutExpire)$/.test(operation);
     if ('transaction_unique_id' in fields) {
       if (isNew) fields['transaction_unique_id'] = uniqueId();
       else if (known !== undefined) fields['transaction_unique_id'] = known.sent['transaction_unique_id'];

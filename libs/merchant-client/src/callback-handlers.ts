@@ -1,5 +1,5 @@
-import type { Callback, CallbackSecrets } from './callbacks';
-import { verifyCallback } from './callbacks';
+import type { Callback, CallbackRefusal, CallbackSecrets } from './callbacks';
+import { bytesIn, requireSecret, verifyCallback } from './callbacks';
 
 /** Usually 1 KiB; custom parameters such as the bank's advice may have 65,535 characters each. */
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -18,9 +18,15 @@ type Answer = { readonly status: 200 | 400; readonly text: string };
 /** Throws what `onCallback` throws. */
 async function answerTo(received: Received, secrets: CallbackSecrets, onCallback: OnCallback): Promise<Answer> {
   const verification = verifyCallback(received, secrets);
-  if (!verification.verified) return { status: 400, text: verification.refusal };
+  if (!verification.verified) return { status: 400, text: explained(verification.refusal, received.body) };
   await onCallback(verification.callback);
   return { status: 200, text: ACKNOWLEDGEMENT };
+}
+
+/** A parser that took the form for another type leaves an empty object, and one with other rules another form. */
+function explained(refusal: CallbackRefusal, body: unknown): string {
+  if (body === undefined || bytesIn(body) !== undefined || refusal === 'wrong-signature') return refusal;
+  return `${refusal}: a body parser, such as express.json() or express.urlencoded(), has read the request before. Register this handler before it, or give this path express.raw({ type: '*/*' }).`;
 }
 
 /** What this needs of a request of express, connect or Node's http. */
@@ -38,10 +44,11 @@ export interface NodeResponse {
 
 /**
  * For express, connect and Node's http. It reads the body itself. Behind a body parser it takes `request.body`, which must
- * be the bytes (`express.raw`) if `webhookSecret` is given. Errors of `onCallback` go to `next`; without a `next` they are
+ * be the bytes (`express.raw`) if `webhookSecret` is given. Throws a TypeError if there is no secret. Errors of `onCallback` go to `next`; without a `next` they are
  * answered with 500.
  */
 export function expressCallbackHandler(secrets: CallbackSecrets, onCallback: OnCallback) {
+  requireSecret(secrets);
   return async (request: NodeRequest, response: NodeResponse, next?: (error: unknown) => void): Promise<void> => {
     const body = request.body === undefined ? await bytesOf(request) : request.body;
     try {
@@ -63,10 +70,11 @@ async function bytesOf(chunks: AsyncIterable<unknown>): Promise<Uint8Array | und
   let length = 0;
   try {
     for await (const chunk of chunks) {
-      if (!(chunk instanceof Uint8Array)) return undefined;
-      length += chunk.length;
+      const bytes = bytesIn(chunk);
+      if (bytes === undefined) return undefined;
+      length += bytes.length;
       if (length > BODY_BYTES_MAX) return undefined;
-      kept.push(chunk);
+      kept.push(bytes);
     }
   } catch {
     return undefined;
@@ -85,6 +93,7 @@ export type WebResponse = typeof globalThis extends { Response: { prototype: inf
 
 /** For frameworks whose handlers turn a `Request` into a `Response`. Rejects with what `onCallback` throws. */
 export function fetchCallbackHandler(secrets: CallbackSecrets, onCallback: OnCallback) {
+  requireSecret(secrets);
   return async (request: WebRequest): Promise<WebResponse> => {
     const body = await bytesOf(chunksOf(request));
     const { status, text } = await answerTo({ body, headers: request.headers }, secrets, onCallback);

@@ -87,17 +87,27 @@ export function verifyCallback(
   secrets: CallbackSecrets,
   now: Date = new Date(),
 ): Verification {
-  const fields = fieldsOf(body);
+  const bytes = bytesIn(body);
+  const fields = fieldsOf(bytes ?? body);
   if (fields === undefined) return refused('malformed');
   const { webhookSecret } = secrets;
   const refusal =
     webhookSecret === undefined
       ? checkSumRefusal(fields, secrets)
-      : signatureRefusal(body, headers, [webhookSecret].flat().map(keyOf), now);
+      : signatureRefusal(bytes, headers, [webhookSecret].flat().map(keyOf), now);
   if (refusal !== undefined) return refused(refusal);
   const id = webhookSecret === undefined ? undefined : header(headers, 'webhook-id');
   const callback = callbackOf(fields, id, header(headers, 'gateway-sequence'));
   return callback === undefined ? refused('malformed') : { verified: true, callback };
+}
+
+/** Throws a TypeError unless there is something to verify callbacks with: a variable of the environment may not be set. */
+export function requireSecret({ password, payoutSecret, webhookSecret }: CallbackSecrets): void {
+  const standard = [webhookSecret ?? []].flat();
+  for (const secret of standard) keyOf(secret);
+  if (webhookSecret !== undefined && standard.length === 0) throw new TypeError('webhookSecret is an empty list');
+  if (webhookSecret === undefined && !password && !payoutSecret)
+    throw new TypeError('a secret is missing: password, payoutSecret or webhookSecret');
 }
 
 function refused(refusal: CallbackRefusal): Verification {
@@ -107,7 +117,7 @@ function refused(refusal: CallbackRefusal): Verification {
 type Fields = Readonly<Record<string, string>>;
 
 function fieldsOf(body: unknown): Fields | undefined {
-  if (isBytes(body)) return fieldsIn(new URLSearchParams(Buffer.from(body).toString()));
+  if (Buffer.isBuffer(body)) return fieldsIn(new URLSearchParams(body.toString()));
   if (typeof body !== 'object' || body === null) return undefined;
   return fieldsIn(body instanceof URLSearchParams ? body : Object.entries(body));
 }
@@ -152,12 +162,12 @@ function isEqual(a: string, b: string): boolean {
 
 /** https://github.com/standard-webhooks/standard-webhooks, "Verifying signatures". */
 function signatureRefusal(
-  body: unknown,
+  body: Buffer | undefined,
   headers: CallbackHeaders,
   keys: readonly Buffer[],
   now: Date,
 ): CallbackRefusal | undefined {
-  if (!isBytes(body)) return 'raw-body-needed';
+  if (body === undefined) return 'raw-body-needed';
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) => header(headers, `webhook-${name}`));
   if (!id || !timestamp || !signature || keys.length === 0) return 'unsigned';
   const given = signature.split(' ').filter((one) => one.startsWith('v1,'));
@@ -173,8 +183,12 @@ function signatureOf(key: Buffer, id: string, timestamp: string, body: string | 
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 }
 
-function isBytes(body: unknown): body is string | Uint8Array {
-  return typeof body === 'string' || body instanceof Uint8Array;
+/** The same bytes as a Buffer; undefined for what has none, such as a parsed form. */
+export function bytesIn(body: unknown): Buffer | undefined {
+  if (typeof body === 'string') return Buffer.from(body);
+  if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const isArrayBuffer = /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(body));
+  return isArrayBuffer ? Buffer.from(body as ArrayBuffer) : undefined;
 }
 
 function keyOf(secret: string): Buffer {

@@ -217,6 +217,7 @@ async function listing<Item>(...question: Parameters<typeof ask>): Promise<Listi
 }
 
 function baseUrlOf({ baseUrl, account, password, allowHttp }: ClientOptions): string {
+  if (!baseUrl) throw new TypeError('baseUrl is missing');
   if (!account || !password) throw new TypeError('account and password must not be empty');
   const url = new URL(baseUrl);
   const { protocol, href, search, hash } = url;

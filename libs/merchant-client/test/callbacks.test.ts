@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { runInNewContext } from 'node:vm';
 import express from 'express';
 import type { Callback, CallbackSecrets } from '../src';
 import { expressCallbackHandler, fetchCallbackHandler, signTestCallback, verifyCallback } from '../src';
@@ -27,6 +28,39 @@ test("the contract's checkSum, from the form as it came or parsed", () => {
       },
     });
   }
+});
+
+test.each([['checkSum'], ['Standard Webhooks']])('bytes are bytes, whatever runtime they are from: %s', (kind) => {
+  const secrets = kind === 'checkSum' ? SECRETS : { webhookSecret: NEW };
+  const { body, headers } = signTestCallback({ message: 'größer' }, { ...SECRETS, webhookSecret: NEW }, NOW);
+  const bytes = new TextEncoder().encode(body);
+  const around = new Uint8Array(bytes.length + 8);
+  around.set(bytes, 5);
+  const otherRealm = runInNewContext('({ buffer: Uint8Array.from(bytes).buffer, view: Uint8Array.from(bytes) })', {
+    bytes: [...bytes],
+  }) as Record<string, unknown>;
+  const shared = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(shared).set(bytes);
+  const received = [
+    bytes.buffer,
+    new DataView(around.buffer, 5, bytes.length),
+    around.subarray(5, 5 + bytes.length),
+    shared,
+    otherRealm['buffer'],
+    otherRealm['view'],
+  ];
+  for (const one of received)
+    expect(verifyCallback({ body: one, headers }, secrets, NOW)).toMatchObject({ verified: true });
+});
+
+test.each<[CallbackSecrets, string]>([
+  [{}, 'a secret is missing'],
+  [{ password: undefined, payoutSecret: '' }, 'a secret is missing'],
+  [{ ...SECRETS, webhookSecret: [] }, 'empty list'],
+  [{ webhookSecret: '' }, 'must begin with whsec_'],
+])('a handler without a secret throws before the first callback: %j', (secrets, message) => {
+  expect(() => expressCallbackHandler(secrets, () => undefined)).toThrow(message);
+  expect(() => fetchCallbackHandler(secrets, () => undefined)).toThrow(message);
 });
 
 test('checkSum is that of the interface', () => {
@@ -187,6 +221,14 @@ describe('handlers', () => {
   const app = express();
   app.post('/own', expressCallbackHandler(secrets, take));
   app.post('/raw', express.raw({ type: () => true }), expressCallbackHandler(secrets, take));
+  // Express 4 sets an empty object for a body that it does not parse, and leaves the stream unread.
+  app.post(
+    '/json',
+    (request, _response, next) => next(void (request.body = {})),
+    expressCallbackHandler(SECRETS, take),
+  );
+  app.post('/form-standard', express.urlencoded(), expressCallbackHandler(secrets, take));
+  app.post('/extended', express.urlencoded({ extended: true }), expressCallbackHandler(SECRETS, take));
   app.post('/form', express.urlencoded(), expressCallbackHandler(SECRETS, take));
   app.use((_error: unknown, _request: unknown, response: express.Response, _next: express.NextFunction) => {
     response.status(500).send('shop');
@@ -214,6 +256,19 @@ describe('handlers', () => {
     const forged = signTestCallback({}, { password: 'wrong', webhookSecret: OLD });
     expect(await post(path, forged)).toEqual({ status: 400, text: 'wrong-signature' });
     expect(taken).toHaveLength(1);
+  });
+
+  test.each([
+    ['/json', 'unsigned'],
+    ['/form-standard', 'raw-body-needed'],
+    ['/extended', 'malformed'],
+  ])('%s: a parser that came before is named', async (path, refusal) => {
+    const answer = await post(path, signTestCallback({ 'custom_a[b]': '1' }, secrets));
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(
+      `${refusal}: a body parser, such as express.json() or express.urlencoded(), has read`,
+    );
+    expect(taken).toEqual([]);
   });
 
   test('what the shop cannot take now is sent again', async () => {

@@ -492,6 +492,8 @@ test.each([
   [{ baseUrl: 'http://pay.example' }, 'https://'],
   [{ baseUrl: 'https://pay.example?x=1' }, 'end with the path'],
   [{ baseUrl: 'pay' }, 'Invalid URL'],
+  [{ baseUrl: '' }, 'baseUrl is missing'],
+  [{ baseUrl: undefined as unknown as string }, 'baseUrl is missing'],
   [{ password: '' }, 'must not be empty'],
 ])('options that cannot work are refused: %j', (options, message) => {
   expect(() => clientOf(options)).toThrow(message);

@@ -417,6 +417,31 @@ describe('CHECK', () => {
   });
 });
 
+describe('the form shows', () => {
+  test('test mode, what is bought, and the way back to the shop', async () => {
+    const { path, id } = await open('SALE', { merchant_product_name: `2 <b>Rosen</b> ${'x'.repeat(200)}` });
+    const { text } = await look(path);
+    expect(text).toContain('<strong>Test mode</strong> No money moves here. Do not enter a real card.');
+    expect(text).toMatch(/<dt>Order<\/dt>\s*<dd>2 &lt;b&gt;Rosen&lt;\/b&gt; x{85}…<\/dd>/);
+    expect(text).toContain(`href="${REDIRECT}&amp;transaction_unique_id=${id}"`);
+    expect((await look((await open()).path)).text).not.toContain('<dt>Order</dt>');
+  });
+
+  test('that an authentication failed, and no other reason', async () => {
+    const { path } = await open('SALE3D');
+    edge.owner.answers = [
+      { status: 'decline', code: 3103 },
+      { status: 'decline', code: 3102 },
+    ];
+    await pay(path);
+    expect((await look(path)).text).toContain('Your bank could not confirm that it was you.');
+    await pay(path, { attempt: '2' });
+    const { text } = await look(path);
+    expect(text).toContain('The payment was declined.');
+    expect(text).not.toContain('Your bank');
+  });
+});
+
 describe('closed by the merchant', () => {
   const expire = (id: string) => edge.merchant('/api/pf/checkout/expire', { transaction_unique_id: id });
   async function statusOf(id: string) {

@@ -6,7 +6,7 @@ export const de: Texts = {
     stay: 'Diese Seite nicht mehr automatisch neu laden',
     lookAgain: 'Noch einmal nachsehen',
   },
-  purchase: { merchant: 'Händler', card: 'Karte', amount: 'Betrag' },
+  purchase: { merchant: 'Händler', card: 'Karte', amount: 'Betrag', order: 'Bestellung' },
 
   cardEntry: {
     title: (merchant) => `Zahlung an ${merchant}`,
@@ -40,6 +40,8 @@ export const de: Texts = {
     pay: (amount) => `${amount} bezahlen`,
     privacy: 'Ihre Kartendaten gehen nur an den Zahlungsdienst, nicht an den Händler.',
     errors: 'Bitte prüfen Sie Ihre Angaben',
+    testMode: { title: 'Testmodus', text: 'Hier wird kein Geld bewegt. Geben Sie keine echte Karte ein.' },
+    notAuthenticated: 'Ihre Bank konnte nicht bestätigen, dass Sie es sind.',
     declined: 'Die Zahlung wurde abgelehnt.',
     declinedText: (left, all) =>
       `Es wurde nichts abgebucht. Bitte prüfen Sie Ihre Angaben oder verwenden Sie eine andere Karte. Verbleibende Versuche: ${left} von ${all}.`,

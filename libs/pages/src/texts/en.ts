@@ -8,7 +8,7 @@ export const en = {
     stay: 'Stop reloading this page automatically',
     lookAgain: 'Look again',
   },
-  purchase: { merchant: 'Merchant', card: 'Card', amount: 'Amount' },
+  purchase: { merchant: 'Merchant', card: 'Card', amount: 'Amount', order: 'Order' },
 
   /** The page on which cardholders enter their card. */
   cardEntry: {
@@ -43,6 +43,8 @@ export const en = {
     pay: (amount: string) => `Pay ${amount}`,
     privacy: 'Your card details go to the payment service only, not to the merchant.',
     errors: 'Please check the form',
+    testMode: { title: 'Test mode', text: 'No money moves here. Do not enter a real card.' },
+    notAuthenticated: 'Your bank could not confirm that it was you.',
     declined: 'The payment was declined.',
     declinedText: (left: number, all: number) =>
       `Nothing was charged. Check the details or use another card: ${left} of ${all} attempts left.`,

@@ -6,7 +6,7 @@ export const es: Texts = {
     stay: 'No volver a cargar esta página automáticamente',
     lookAgain: 'Consultar de nuevo',
   },
-  purchase: { merchant: 'Comercio', card: 'Tarjeta', amount: 'Importe' },
+  purchase: { merchant: 'Comercio', card: 'Tarjeta', amount: 'Importe', order: 'Pedido' },
 
   cardEntry: {
     title: (merchant) => `Pago a ${merchant}`,
@@ -40,6 +40,8 @@ export const es: Texts = {
     pay: (amount) => `Pagar ${amount}`,
     privacy: 'Los datos de su tarjeta se envían solo al servicio de pago, no al comercio.',
     errors: 'Revise los datos introducidos',
+    testMode: { title: 'Modo de prueba', text: 'Aquí no se mueve dinero. No introduzca una tarjeta real.' },
+    notAuthenticated: 'Su banco no ha podido confirmar su identidad.',
     declined: 'El pago ha sido rechazado.',
     declinedText: (left, all) =>
       `No se ha realizado ningún cargo. Revise los datos o utilice otra tarjeta. Intentos restantes: ${left} de ${all}.`,

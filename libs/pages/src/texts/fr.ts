@@ -7,7 +7,7 @@ export const fr: Texts = {
     stay: 'Ne plus recharger cette page automatiquement',
     lookAgain: 'Vérifier à nouveau',
   },
-  purchase: { merchant: 'Commerçant', card: 'Carte', amount: 'Montant' },
+  purchase: { merchant: 'Commerçant', card: 'Carte', amount: 'Montant', order: 'Commande' },
 
   cardEntry: {
     title: (merchant) => `Paiement à ${merchant}`,
@@ -41,6 +41,8 @@ export const fr: Texts = {
     pay: (amount) => `Payer ${amount}`,
     privacy: 'Les données de votre carte sont transmises au seul service de paiement, et non au commerçant.',
     errors: 'Veuillez vérifier votre saisie',
+    testMode: { title: 'Mode test', text: 'Aucun paiement réel n’a lieu ici. Ne saisissez pas de vraie carte.' },
+    notAuthenticated: 'Votre banque n’a pas pu confirmer votre identité.',
     declined: 'Le paiement a été refusé.',
     declinedText: (left, all) =>
       `Rien n’a été débité. Veuillez vérifier votre saisie ou utiliser une autre carte. Tentatives restantes\u00a0: ${left} sur ${all}.`,

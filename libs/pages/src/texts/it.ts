@@ -6,7 +6,7 @@ export const it: Texts = {
     stay: 'Non ricaricare più la pagina automaticamente',
     lookAgain: 'Verifica di nuovo',
   },
-  purchase: { merchant: 'Esercente', card: 'Carta', amount: 'Importo' },
+  purchase: { merchant: 'Esercente', card: 'Carta', amount: 'Importo', order: 'Ordine' },
 
   cardEntry: {
     title: (merchant) => `Pagamento a ${merchant}`,
@@ -40,6 +40,8 @@ export const it: Texts = {
     pay: (amount) => `Paga ${amount}`,
     privacy: 'I dati della Sua carta vengono trasmessi solo al servizio di pagamento, non all’esercente.',
     errors: 'Verifichi i dati inseriti',
+    testMode: { title: 'Modalità di prova', text: 'Qui non si muove denaro. Non inserisca una carta reale.' },
+    notAuthenticated: 'La Sua banca non ha potuto confermare la Sua identità.',
     declined: 'Il pagamento è stato rifiutato.',
     declinedText: (left, all) =>
       `Non è stato addebitato alcun importo. Verifichi i dati o utilizzi un’altra carta. Tentativi rimasti: ${left} su ${all}.`,

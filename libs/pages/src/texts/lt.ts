@@ -7,7 +7,7 @@ export const lt: Texts = {
     stay: 'Daugiau automatiškai neįkelti šio puslapio iš naujo',
     lookAgain: 'Patikrinti dar kartą',
   },
-  purchase: { merchant: 'Prekybininkas', card: 'Kortelė', amount: 'Suma' },
+  purchase: { merchant: 'Prekybininkas', card: 'Kortelė', amount: 'Suma', order: 'Užsakymas' },
 
   cardEntry: {
     title: (merchant) => `Mokėjimas: ${merchant}`,
@@ -41,6 +41,8 @@ export const lt: Texts = {
     pay: (amount) => `Mokėti ${amount}`,
     privacy: 'Jūsų kortelės duomenys perduodami tik mokėjimo paslaugos teikėjui, o ne prekybininkui.',
     errors: 'Patikrinkite įvestus duomenis',
+    testMode: { title: 'Bandomasis režimas', text: 'Pinigai čia nepervedami. Neįveskite tikros kortelės.' },
+    notAuthenticated: 'Jūsų bankas negalėjo patvirtinti jūsų tapatybės.',
     declined: 'Mokėjimas atmestas.',
     declinedText: (left, all) =>
       `Lėšos nenurašytos. Patikrinkite duomenis arba naudokite kitą kortelę. Liko bandymų: ${left} iš ${all}.`,

@@ -6,7 +6,7 @@ export const nl: Texts = {
     stay: 'Deze pagina niet meer automatisch opnieuw laden',
     lookAgain: 'Opnieuw controleren',
   },
-  purchase: { merchant: 'Verkoper', card: 'Kaart', amount: 'Bedrag' },
+  purchase: { merchant: 'Verkoper', card: 'Kaart', amount: 'Bedrag', order: 'Bestelling' },
 
   cardEntry: {
     title: (merchant) => `Betaling aan ${merchant}`,
@@ -40,6 +40,8 @@ export const nl: Texts = {
     pay: (amount) => `${amount} betalen`,
     privacy: 'Uw kaartgegevens gaan alleen naar de betaaldienst, niet naar de verkoper.',
     errors: 'Controleer uw gegevens',
+    testMode: { title: 'Testmodus', text: 'Hier wordt geen geld afgeschreven. Voer geen echte kaart in.' },
+    notAuthenticated: 'Uw bank kon niet bevestigen dat u het was.',
     declined: 'De betaling is geweigerd.',
     declinedText: (left, all) =>
       `Er is niets afgeschreven. Controleer uw gegevens of gebruik een andere kaart. Resterende pogingen: ${left} van ${all}.`,

@@ -7,7 +7,7 @@ export const pl: Texts = {
     stay: 'Wyłącz automatyczne odświeżanie tej strony',
     lookAgain: 'Sprawdź ponownie',
   },
-  purchase: { merchant: 'Sprzedawca', card: 'Karta', amount: 'Kwota' },
+  purchase: { merchant: 'Sprzedawca', card: 'Karta', amount: 'Kwota', order: 'Zamówienie' },
 
   cardEntry: {
     title: (merchant) => `Płatność na rzecz ${merchant}`,
@@ -41,6 +41,8 @@ export const pl: Texts = {
     pay: (amount) => `Zapłać ${amount}`,
     privacy: 'Dane karty trafiają wyłącznie do serwisu płatniczego, a\u00a0nie do sprzedawcy.',
     errors: 'Proszę sprawdzić podane dane',
+    testMode: { title: 'Tryb testowy', text: 'Nie są tu przekazywane żadne pieniądze. Nie podawaj prawdziwej karty.' },
+    notAuthenticated: 'Bank nie mógł potwierdzić Twojej tożsamości.',
     declined: 'Płatność została odrzucona.',
     declinedText: (left, all) =>
       `Nie pobrano żadnej kwoty. Proszę sprawdzić dane lub użyć innej karty. Pozostałe próby: ${left} z\u00a0${all}.`,

@@ -1,5 +1,5 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { CHECKOUT_ATTEMPTS_MAX } from '@gateway/contracts';
+import { CHECKOUT_ATTEMPTS_MAX, RESPONSE_CODES } from '@gateway/contracts';
 
 /** One attempt of the cardholder: an operation of its own, as its owner reports it. */
 export interface Attempt {
@@ -13,7 +13,14 @@ export interface Attempt {
 /** State of a card-entry page. */
 export type Situation =
   /** The cardholder may enter a card, as attempt number `attempt`. `declined`: the previous one was. */
-  | { readonly kind: 'form'; readonly attempt: number; readonly attemptsLeft: number; readonly declined: boolean }
+  | {
+      readonly kind: 'form';
+      readonly attempt: number;
+      readonly attemptsLeft: number;
+      readonly declined: boolean;
+      /** The cardholder's bank could not confirm who paid. */
+      readonly unauthenticated?: true;
+    }
   /** An attempt is under way, or its outcome is unknown. `acsUrl`: the cardholder may be at the issuer's page. */
   | { readonly kind: 'waiting'; readonly attempt: Attempt; readonly acsUrl?: string }
   /** No further attempt is possible; `attempt` is the deciding one. */
@@ -36,7 +43,9 @@ export function situationOf(attempts: readonly Attempt[], timeIsOver: boolean): 
   }
   const attempt = attempts.length + 1;
   const attemptsLeft = CHECKOUT_ATTEMPTS_MAX - attempts.length;
-  return { kind: 'form', attempt, attemptsLeft, declined: last !== undefined };
+  const isUnauthenticated = last?.outcome?.code === RESPONSE_CODES.AUTHENTICATION_FAILED;
+  const reason = isUnauthenticated ? ({ unauthenticated: true } as const) : {};
+  return { kind: 'form', attempt, attemptsLeft, declined: last !== undefined, ...reason };
 }
 
 function waiting(attempt: Attempt): Situation {

@@ -1,4 +1,4 @@
-import { CHECKOUT_ATTEMPTS_MAX } from '@gateway/contracts';
+import { CHECKOUT_ATTEMPTS_MAX, isTestCurrency, returnAddress } from '@gateway/contracts';
 import type { Html, Locale, RenderedPage, Texts } from '@gateway/pages';
 import { html, renderPage, summary } from '@gateway/pages';
 import type { PageAnswer } from '../../application/checkout-page';
@@ -48,8 +48,8 @@ export function formPage(context: PageContext, answer: FormAnswer, formActions: 
     title: problems.length > 0 ? texts.titleOfErrors(title) : title,
     formActions,
     body: html`<h1>${texts.heading}</h1>
-      ${purchaseOf(context)}
-      ${situation.declined && problems.length === 0 && declineNotice(locale, situation.attemptsLeft)}
+      ${isTestCurrency(currency) && testNotice(locale)} ${purchaseOf(context)}
+      ${situation.declined && problems.length === 0 && declineNotice(locale, situation)}
       ${problems.length > 0 && errorSummary(locale, problems)}
       <form method="post" action="${checkout.id}">
         <input type="hidden" name="attempt" value="${situation.attempt}" />
@@ -58,20 +58,46 @@ export function formPage(context: PageContext, answer: FormAnswer, formActions: 
         ${field(locale, 'card_holder', answer)}
         <button type="submit">${texts.pay(locale.amount(amountE4, currency))}</button>
       </form>
-      <p class="hint">${texts.privacy}</p>`,
+      <p class="hint">${texts.privacy}</p>
+      <p><a href="${wayBack(checkout)}">${texts.expired.back}</a></p>`,
   });
 }
 
 function purchaseOf({ locale, merchantName, checkout }: PageContext): Html {
   const { amountE4, currency } = checkout.request;
-  return summary(locale, { merchant: merchantName, amountE4, currency });
+  return summary(locale, { merchant: merchantName, order: orderOf(checkout), amountE4, currency });
 }
 
-/** Does not reveal the bank's reason, which is for the merchant. */
-function declineNotice({ texts }: Locale, attemptsLeft: number): Html {
-  const { declined, declinedText } = texts.cardEntry;
+/** Merchants may send 255 characters, and a page that has ended no longer knows it. */
+const ORDER_LENGTH_MAX = 100;
+
+function orderOf(checkout: Checkout): string | undefined {
+  if (checkout.state !== 'open') return undefined;
+  const { productName = '' } = checkout.request.notes;
+  const text = productName.trim();
+  if (text === '') return undefined;
+  return text.length > ORDER_LENGTH_MAX ? `${text.slice(0, ORDER_LENGTH_MAX)}…` : text;
+}
+
+/** Leaves the page open: the cardholder may come back to it. */
+function wayBack({ request: { redirectUrl, transactionUniqueId } }: Checkout): string {
+  return returnAddress(redirectUrl, { transactionUniqueId });
+}
+
+function testNotice({ texts }: Locale): Html {
+  const { title, text } = texts.cardEntry.testMode;
+  return html`<p class="notice"><strong>${title}</strong> ${text}</p>`;
+}
+
+/** Of the bank's reasons only that of an authentication, which the cardholder can do something about. */
+function declineNotice(
+  { texts }: Locale,
+  { attemptsLeft, unauthenticated }: Pick<FormAnswer['situation'], 'attemptsLeft' | 'unauthenticated'>,
+): Html {
+  const { declined, notAuthenticated, declinedText } = texts.cardEntry;
   return html`<div class="notice bad" role="alert">
-    <strong>${declined}</strong> ${declinedText(attemptsLeft, CHECKOUT_ATTEMPTS_MAX)}
+    <strong>${unauthenticated === true ? notAuthenticated : declined}</strong>
+    ${declinedText(attemptsLeft, CHECKOUT_ATTEMPTS_MAX)}
   </div>`;
 }
 
