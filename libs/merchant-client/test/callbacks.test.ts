@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import express from 'express';
 import type { Callback, CallbackSecrets } from '../src';
@@ -61,6 +63,15 @@ test.each<[CallbackSecrets, string]>([
 ])('a handler without a secret throws before the first callback: %j', (secrets, message) => {
   expect(() => expressCallbackHandler(secrets, () => undefined)).toThrow(message);
   expect(() => fetchCallbackHandler(secrets, () => undefined)).toThrow(message);
+});
+
+test('the worked example of docs/merchant.md is right', () => {
+  const merchant = readFileSync(join(__dirname, '../../../docs/merchant.md'), 'utf8');
+  const body = /^token=8f4c&.*$/m.exec(merchant)?.[0] ?? '';
+  const text = /^code=0\|.*$/m.exec(merchant)?.[0] ?? '';
+  const { fields } = (verifyCallback({ body }, SECRETS) as { callback: Callback }).callback;
+  expect(fields['message']).toBe('Café + tea');
+  expect(createHash('sha256').update(text).digest('hex')).toBe(fields['checkSum']);
 });
 
 test('checkSum is that of the interface', () => {
