@@ -162,7 +162,7 @@ function isEqual(a: string, b: string): boolean {
 
 /** https://github.com/standard-webhooks/standard-webhooks, "Verifying signatures". */
 function signatureRefusal(
-  body: Buffer | undefined,
+  body: Uint8Array | undefined,
   headers: CallbackHeaders,
   keys: readonly Buffer[],
   now: Date,
@@ -183,8 +183,8 @@ function signatureOf(key: Buffer, id: string, timestamp: string, body: string | 
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 }
 
-/** The same bytes as a Buffer; undefined for what has none, such as a parsed form. */
-export function bytesIn(body: unknown): Buffer | undefined {
+/** The same bytes as a Buffer, which is no type of a shop without Node's; undefined for what has none, such as a parsed form. */
+export function bytesIn(body: unknown): Uint8Array | undefined {
   if (typeof body === 'string') return Buffer.from(body);
   if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const isArrayBuffer = /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(body));
