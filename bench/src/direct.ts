@@ -96,6 +96,7 @@ async function main(): Promise<void> {
     reply: async (outcome) => pending.deliver(outcome),
     now,
     holdSeconds: 604_800,
+    recovery: { current: () => undefined, mayHaveBeenHandled: () => false },
     holds: [],
     authenticationPatienceMs: 1_200_000,
     tracer: noTracer,

@@ -113,6 +113,7 @@ function tickOf(deadlines: Ports['deadlines']): () => Promise<unknown> {
     room: () => Promise.resolve(Infinity),
     deadlines,
     askToExpire: () => Promise.resolve(),
+    recovering: () => false,
     asked: () => undefined,
     now: Date.now,
     random: Math.random,

@@ -6,6 +6,8 @@ import type { KafkaClient } from './client';
 import { createDeadLetterPath } from './dead-letter-path';
 import type { RejectedMessage } from './dead-letters';
 import type { Assignment } from './group-member';
+import type { PartitionOffset, ProgressKeeper } from './group-positions';
+import { fetchPositions } from './group-positions';
 import { createGroupMember } from './group-member';
 import type { Progress } from './message-attempts';
 import { createMessageAttempts } from './message-attempts';
@@ -16,6 +18,7 @@ import type { Publisher } from './publisher';
 import { createReplayedLetters } from './replayed-letters';
 import { deadLetterTopicOf, topicName, topicOf } from './topics';
 import { within } from './within';
+import type { Watermark } from './work-queue';
 import { createWorkQueue } from './work-queue';
 import { createWorkerHealth } from './worker-health';
 import type { WorkerLimits } from './worker-limits';
@@ -51,6 +54,8 @@ export interface WorkerOptions {
    * alarm, and the message counts as done.
    */
   onDeadLetter?: (rejected: RejectedMessage) => Promise<void>;
+  /** Default: Kafka alone knows how far the group is. */
+  progress?: ProgressKeeper;
   /** The process cannot go on: the consumer is dead or a handler hangs. Called once. */
   onFatal: (error: Error) => void;
   limits?: Partial<WorkerLimits>;
@@ -76,6 +81,7 @@ export function createWorker(options: WorkerOptions): Worker {
     publisher,
     onDeadLetter,
     otherTypes = 'dead-letter',
+    progress,
     tracer = noTracer,
   } = options;
   const limits = { ...WORKER_LIMITS, ...options.limits };
@@ -95,6 +101,8 @@ export function createWorker(options: WorkerOptions): Worker {
   let stopping = false;
   let fatal = false;
   let assignment: Assignment = {};
+  /** Where partitions start in place of the group's offsets, by full topic name. Each counts once. */
+  let starts: { topic: string; partition: number; offset: number }[] = [];
 
   function fail(error: Error): void {
     if (fatal || stopping) return;
@@ -132,7 +140,12 @@ export function createWorker(options: WorkerOptions): Worker {
     },
     onRoom: (topic, partition) => unlessRestarting(() => member.consumer.resume([{ topic, partitions: [partition] }])),
   });
-  const commits = createOffsetCommits({ queue, timeoutMs: limits.commitTimeoutMs, logger });
+  const commits = createOffsetCommits({
+    queue,
+    save: progress && ((watermarks) => progress.save(watermarks.flatMap(declaredOffset))),
+    timeoutMs: limits.commitTimeoutMs,
+    logger,
+  });
   const health = createWorkerHealth({
     kafka,
     groupId,
@@ -192,9 +205,34 @@ export function createWorker(options: WorkerOptions): Worker {
    */
   function reassign(newAssignment: Assignment): void {
     assignment = newAssignment;
+    commits.leave();
     queue.assign(newAssignment);
+    seekStarts();
     health.reset();
     logger.info('partitions assigned', { assignment: newAssignment });
+  }
+
+  /** Before the first fetch after a join. */
+  function seekStarts(): void {
+    const here = starts.filter(({ topic, partition }) => assignment[topic]?.includes(partition) === true);
+    starts = starts.filter((start) => !here.includes(start));
+    for (const { topic, partition, offset } of here) {
+      logger.warn('a partition is read again', { topic, partition, offset });
+      member.consumer.seek({ topic, partition, offset: String(offset) });
+    }
+  }
+
+  async function findStarts(): Promise<void> {
+    if (progress === undefined) return;
+    const group = { groupId, topicPrefix, topics: [...topics.values()] };
+    const positions = await within(limits.startTimeoutMs, 'asking how far the group is', fetchPositions(kafka, group));
+    const found = await progress.compare(positions);
+    starts = found.map((start) => ({ ...start, topic: topicOf(topicPrefix, start.topic) }));
+  }
+
+  function declaredOffset({ topic, partition, offset }: Watermark): PartitionOffset[] {
+    const declared = topics.get(topic);
+    return declared === undefined ? [] : [{ topic: declared, partition, offset }];
   }
 
   function assignedPartitions(): { topic: string; partitions: number[] }[] {
@@ -204,6 +242,7 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     async start() {
       await health.connect();
+      await findStarts();
       await member.start();
       committer.start();
       health.start();

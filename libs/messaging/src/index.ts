@@ -13,6 +13,7 @@ export { fieldsOf, headerOf, InvalidMessageError } from './envelope';
 export type { Envelope, OutgoingMessage } from './envelope';
 export { createGroupWatch } from './group-progress';
 export type { GroupProgress, GroupWatch } from './group-progress';
+export type { GroupPosition, PartitionOffset, ProgressKeeper } from './group-positions';
 export { describeGroup } from './lag';
 export type { GroupState } from './lag';
 export { GROUP_LIMITS } from './group-member';

@@ -13,6 +13,7 @@ export * from './leases';
 export type { Login } from './login';
 export { watchLogin } from './login';
 export * from './outbox';
+export * from './progress';
 export * from './resolver';
 export { applyRole, applyUser, asAdministrator, LEAST_PASSWORD_LENGTH, neededRoles } from './roles';
 export type { Role } from './roles';

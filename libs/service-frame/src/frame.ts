@@ -25,6 +25,8 @@ import type {
   Tracer,
 } from '@gateway/service-kit';
 import { createMetrics, mongoCertificateOf, repeat, showClientCertificates } from '@gateway/service-kit';
+import type { RecoveryMode, RecoveryWatch } from './recovery';
+import { openRecovery } from './recovery';
 import { openServiceTracing } from './tracing';
 
 /** What a process, or a test, hands to a service. */
@@ -64,6 +66,7 @@ export interface Frame<Config extends CommonConfig> {
    * service's client.
    */
   readonly storage: DatabaseAddress & { databasePrefix: string; now: () => number; logger: Logger };
+  readonly recovery: RecoveryMode;
   /** Registers a further database: it counts for readiness, shows its keys, and closes when the service stops. Returns it. */
   database<T extends DatabaseClient>(client: T): T;
   /** True while no database has lost its primary. */
@@ -94,6 +97,7 @@ export interface OpenFrame<Config extends CommonConfig> {
   outboxes: readonly Outbox[];
   /** Of all databases. */
   heldKeys: HeldKeys;
+  recovery: RecoveryWatch;
 }
 
 /** Opens the database and reads its clock. Kafka connects later, when the publisher starts. */
@@ -127,6 +131,7 @@ export async function openFrame<Config extends CommonConfig>(
     logger,
   });
   onStop(() => clock.stop());
+  const recovery = await openRecovery({ mongo, clock, topicPrefix, onFatal: deps.onFatal, metrics, logger });
   const kafka = createKafka({ ...connection, clientId: name, logger });
   const databases: DatabaseClient[] = [mongo];
   const outboxes: Outbox[] = [];
@@ -149,6 +154,7 @@ export async function openFrame<Config extends CommonConfig>(
       onStop(() => client.close());
       return client;
     },
+    recovery,
     databasesHealthy: () => databases.every((client) => client.healthy()),
     outbox(collection, publish) {
       const outbox = createOutbox({ collection, publish, clock, metrics, logger });
@@ -159,5 +165,5 @@ export async function openFrame<Config extends CommonConfig>(
     onStop,
     onStopLast: (close) => void last.push(close),
   };
-  return { frame, outboxes, heldKeys };
+  return { frame, outboxes, heldKeys, recovery };
 }

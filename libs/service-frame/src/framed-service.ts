@@ -25,6 +25,7 @@ import {
 } from '@gateway/service-kit';
 import type { Frame, ServiceDeps } from './frame';
 import { openFrame } from './frame';
+import type { RecoveryWatch } from './recovery';
 
 /** Something that runs while the service does. */
 export interface Part {
@@ -82,9 +83,9 @@ export function createFramedService<
   Port extends string = never,
 >(options: FramedServiceOptions<Config, Deps, Port>): Service<Record<Port | 'ops', number>> {
   return createService(async (onStop, isStarted) => {
-    const { frame, outboxes, heldKeys } = await openFrame(options, onStop);
+    const { frame, outboxes, heldKeys, recovery } = await openFrame(options, onStop);
     const parts = await options.open(frame, options.deps);
-    return run({ ...options, frame, outboxes, heldKeys, parts, onStop, isStarted });
+    return run({ ...options, frame, outboxes, heldKeys, recovery, parts, onStop, isStarted });
   });
 }
 
@@ -94,6 +95,7 @@ interface Opened<Port extends string> {
   frame: Frame<CommonConfig>;
   outboxes: readonly Outbox[];
   heldKeys: HeldKeys;
+  recovery: RecoveryWatch;
   parts: Parts<Port>;
   onStop: OnStop;
   isStarted: IsStarted;
@@ -145,7 +147,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
     await serve(name, listen({ listener, port, host: access.host, tls }));
   }
   for (const message of parts.hotMessages ?? []) message.prepare();
-  for (const part of [publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);
+  for (const part of [opened.recovery, publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);
   await start(...(worker === undefined ? [] : [worker]), ...(parts.loops ?? []));
   if (parts.public !== undefined) {
     if (parts.public.tls !== undefined) await start(parts.public.tls);
@@ -157,7 +159,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   return ports;
 }
 
-function workerOf({ service, deps, frame, parts }: Opened<string>) {
+function workerOf({ service, deps, frame, recovery, parts }: Opened<string>) {
   if (parts.worker === undefined) return undefined;
   assertDeclared(service, parts.worker.handlers);
   const { kafka, topicPrefix, publisher, tracer, metrics, logger } = frame;
@@ -165,7 +167,7 @@ function workerOf({ service, deps, frame, parts }: Opened<string>) {
   const { onFatal } = deps;
   const frameParts = { kafka, topicPrefix, publisher, tracer, metrics, logger };
   const replays = consumes.includes(REPLAYS);
-  return createWorker({ ...parts.worker, ...frameParts, groupId, replays, onFatal });
+  return createWorker({ ...parts.worker, ...frameParts, groupId, replays, progress: recovery, onFatal });
 }
 
 /** The worker handles these itself. */

@@ -39,6 +39,7 @@ async function open(frame: Frame<Config>): Promise<Parts> {
   const ports: Ports = {
     deadlines,
     askToExpire: askToExpire(publisher, tracer),
+    recovering: () => frame.recovery.current() !== undefined,
     room: createRoom(() => queue.look(), now),
     asked: createAskCounter(metrics),
     now,

@@ -112,6 +112,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
     holdSeconds: config.AUTH_HOLD_SECONDS,
     holds: holdsOf(config),
     authenticationPatienceMs: (config.CHALLENGE_TIMEOUT_SECONDS + AUTHENTICATION_MARGIN_SECONDS) * 1000,
+    recovery: frame.recovery,
     tracer,
     logger,
   };

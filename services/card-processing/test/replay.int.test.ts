@@ -133,6 +133,7 @@ function world(
     now: () => now,
     holdSeconds: HOLD_SECONDS,
     holds: [],
+    recovery: { current: () => undefined, mayHaveBeenHandled: () => false },
     authenticationPatienceMs: 1_200_000,
     tracer: noTracer,
     logger: silentLogger,

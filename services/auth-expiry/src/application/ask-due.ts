@@ -18,6 +18,7 @@ const ASKS_BEFORE_ALARM = 35;
  * card-processing reports the end. Returns the number of asks.
  */
 export async function askDue(ports: Ports, allowance: Allowance): Promise<number> {
+  if (ports.recovering()) return 0;
   if ((await ports.deadlines.dueSince(ports.now())) === undefined) return 0;
   const budget = Math.min(allowance.available(), await ports.room());
   let asked = 0;

@@ -28,6 +28,7 @@ function world(options: { due: number; room?: number; asksBefore?: number; refus
   };
   const counted = { published: 0, failed: 0 };
   const ports: Ports = {
+    recovering: () => false,
     deadlines: {
       open: () => Promise.resolve(),
       move: () => Promise.resolve(),

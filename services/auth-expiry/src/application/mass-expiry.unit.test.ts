@@ -50,6 +50,7 @@ function world(callMs: number) {
   const due = (): Open[] => [...open.values()].filter(({ dueAt }) => dueAt <= clock);
   const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore, child: () => logger };
   const ports: Ports = {
+    recovering: () => false,
     deadlines: {
       open: () => Promise.resolve(),
       move: () => Promise.resolve(),

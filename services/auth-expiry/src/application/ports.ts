@@ -44,6 +44,8 @@ export interface Ports {
    * the command, else rejects.
    */
   askToExpire(deadline: ClaimedDeadline): Promise<void>;
+  /** The database was restored and may lack events, until an operator ends the recovery (ADR 0088). */
+  recovering(): boolean;
   /** Number of commands that card-processing has room for now. Rejects if that is not known. */
   room(): Promise<number>;
   /** Counts asks that the brokers accepted, and those that they did not. */

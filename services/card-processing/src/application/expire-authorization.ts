@@ -23,6 +23,8 @@ export async function expireAuthorization(
     const ask = { reference, now: ports.now(), leaseEnd: leaseEnd(ports, payment.route, { withCvv: false }) };
     const decided = decideExpiry(payment, ask);
     if (typeof decided === 'string' || !decided.some(beginsVoid)) return decided;
+    // A capture may be among what is lost. auth-expiry asks again until the hold has ended.
+    if (ports.recovery.current() !== undefined) return decided.filter((event) => !beginsVoid(event));
     taken.place ??= placeFor(ports, payment);
     return taken.place === undefined ? decided.filter((event) => !beginsVoid(event)) : decided;
   };

@@ -6,6 +6,7 @@ import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { CardData, CardOwner, CountingHashes } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { HoldRule } from '../domain/holds';
+import type { InRecovery } from '../domain/overdue';
 import type {
   AuthenticationResult,
   BankFacts,
@@ -143,6 +144,15 @@ export interface ReceivedCommand {
   id: string;
   correlationId: string;
   replyPartition?: number;
+  inRecovery?: InRecovery;
+}
+
+/** Whether the database was restored, and an operator has not ended the recovery yet (ADR 0088). */
+export interface RecoveryMode {
+  /** Undefined in an ordinary service. */
+  current(): object | undefined;
+  /** True for a message from before the notice: its record may be lost. */
+  mayHaveBeenHandled(place: { topic: string; partition: number; offset: string }): boolean;
 }
 
 export interface Ports {
@@ -165,6 +175,7 @@ export interface Ports {
   holds: readonly HoldRule[];
   /** How long a cardholder may be authenticated before the operation is given up as lost. */
   authenticationPatienceMs: number;
+  recovery: RecoveryMode;
   tracer: Tracer;
   logger: Logger;
 }

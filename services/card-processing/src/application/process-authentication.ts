@@ -17,7 +17,8 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
   const decideOn = (payment: StoredPayment | null) => {
     if (payment === null) return 'not-on-record';
     const withCvv = payment.awaiting?.withCvv === true;
-    const times = { now: ports.now(), leaseEnd: leaseEnd(ports, payment.route, { withCvv }) };
+    const mayBeLost = ports.recovery.current() !== undefined;
+    const times = { now: ports.now(), leaseEnd: leaseEnd(ports, payment.route, { withCvv }), mayBeLost };
     return decideAuthentication(payment, event, times);
   };
   const handled = await ports.handle<'not-on-record'>(paymentId, decideOn, { causationId });

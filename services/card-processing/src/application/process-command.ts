@@ -3,8 +3,8 @@ import type { CardCommand, CardholderCommand, Secret } from '@gateway/contracts'
 import { isAnswered, realmOf } from '@gateway/contracts';
 import type { CardData, CardOwner } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
-import { decide, deadlineOf } from '../domain/decide';
-import { decideOverdue, isOverdue } from '../domain/overdue';
+import { deadlineOf } from '../domain/decide';
+import { deciderOf } from '../domain/overdue';
 import type { Operation, ReplyAddress } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import { callAcquirer, leaseEnd } from './call-acquirer';
@@ -20,13 +20,13 @@ import { screenAttempt, takeBack } from './screen-attempt';
 /**
  * Decides one command, and stores the intent or the end. The acquirer call, its outcome and the reply follow after the
  * message is done, so that no acquirer delays another payment's message. A repeated command is answered from the
- * record; the resolver handles an intent without an outcome, and a command that comes long after its deadline.
+ * record; the resolver handles an intent without an outcome, and a command whose record may be lost.
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { command, id: causationId } = received;
   const { reference } = command.data;
   const { card, facts, screened } = await gather(ports, received);
-  const decideOn = isOverdue(command, ports.now()) ? decideOverdue : decide;
+  const decideOn = deciderOf(command, ports.now(), received.inRecovery);
   const { written, payment } = await recordOperation(
     ports,
     command,
@@ -111,7 +111,10 @@ async function gather(ports: Ports, received: ReceivedCommand): Promise<Gathered
   const isShown = account !== undefined && account.customParameters.length > 0;
   const shown = isShown ? { presentation: presentation(ports, command, card, known.brand) } : {};
   const screened =
-    account === undefined || typeof route === 'string' || ports.now() > command.data.deadline
+    account === undefined ||
+    typeof route === 'string' ||
+    ports.now() > command.data.deadline ||
+    received.inRecovery !== undefined
       ? undefined
       : await screenAttempt(ports, command, { account, card });
   return { card, screened, facts: { ...facts, ...shown, card: known, route, velocity: screened } };

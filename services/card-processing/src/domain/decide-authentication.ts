@@ -13,6 +13,8 @@ export const SALE_WITHIN_MS = 5 * 60_000;
 export interface AuthenticationTimes {
   now: number;
   leaseEnd: number;
+  /** The service is in recovery: the sale may have been made, and its record lost, whatever its age. */
+  mayBeLost?: boolean;
 }
 
 /**
@@ -68,7 +70,7 @@ function isAuthenticating({ state }: Payment, reference: string): boolean {
 function authenticated(
   operation: Operation,
   data: DataOf<typeof CardholderAuthenticated>,
-  { now, leaseEnd }: AuthenticationTimes,
+  { now, leaseEnd, mayBeLost = false }: AuthenticationTimes,
 ): PaymentEvent[] {
   const { reference } = data;
   const authentication: Authentication = {
@@ -84,7 +86,7 @@ function authenticated(
     return [{ type: 'CardAuthenticated', reference, authentication, authenticatedAt: data.occurredAt }];
   }
   const { at } = saleDeadline(data);
-  if (now > at + OVERDUE_AFTER_MS) return [lostSale(reference, authentication, now)];
+  if (mayBeLost || now > at + OVERDUE_AFTER_MS) return [lostSale(reference, authentication, now)];
   if (now > at) return [failed(reference, RESPONSE_CODES.TRANSACTION_EXPIRED)];
   const call = { reference, kind: 'sale' } as const;
   return [{ type: 'AuthenticatedSaleStarted', reference, authentication, call, resolveAt: leaseEnd }];

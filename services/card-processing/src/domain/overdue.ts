@@ -2,6 +2,7 @@ import type { CardCommand, FollowUpCommand, ResponseCode } from '@gateway/contra
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
 import type { Facts } from './decide';
 import {
+  decide,
   followUpCall,
   followUpRejection,
   holdCallbacksOf,
@@ -23,6 +24,19 @@ export const OVERDUE_AFTER_MS = 2 * 60_000;
 export function isOverdue(command: CardCommand, now: number): boolean {
   // A refusal of the edge has a deadline long ago, so that no release carries it out.
   return overLimitOf(command) === undefined && now > command.data.deadline + OVERDUE_AFTER_MS;
+}
+
+/** `new`: it came after the notice. `replayed`: it came before, so what it says may have been done (ADR 0088). */
+export type InRecovery = 'new' | 'replayed';
+
+/**
+ * How a command is decided. In a recovery nothing new begins at an acquirer, because the payment may lack what happened
+ * in the lost time. A refusal of the edge is on record in any case.
+ */
+export function deciderOf(command: CardCommand, now: number, inRecovery?: InRecovery): typeof decide {
+  if (isOverdue(command, now)) return decideOverdue;
+  if (inRecovery === undefined || overLimitOf(command) !== undefined) return decide;
+  return inRecovery === 'replayed' ? decideOverdue : () => 'in-recovery';
 }
 
 /** Of a call that may have been made, by its code if the acquirer confirms that it never made it. */

@@ -4,6 +4,7 @@ import { RESPONSE_CODES } from '@gateway/contracts';
 /** The rule that a command breaks, and the code for its merchant (decisions.md, section 4). */
 const CODES = {
   'deadline-passed': RESPONSE_CODES.OUTCOME_UNKNOWN,
+  'in-recovery': RESPONSE_CODES.SERVICE_UNAVAILABLE,
   'terminal-not-active': RESPONSE_CODES.MID_NOT_ACTIVE,
   'no-terminal-for-currency': RESPONSE_CODES.NO_MID_FOR_CURRENCY,
   'never-processable': RESPONSE_CODES.PROCESSING_ERROR,

@@ -19,7 +19,7 @@ import { retryableWhenTransient } from '@gateway/mongo';
 import { announceOutcome } from '../../application/announce-outcome';
 import { endCheckout } from '../../application/end-checkout';
 import { expireAuthorization } from '../../application/expire-authorization';
-import type { Ports, ReceivedCommand } from '../../application/ports';
+import type { Ports, ReceivedCommand, RecoveryMode } from '../../application/ports';
 import { processAuthentication } from '../../application/process-authentication';
 import { processCommand } from '../../application/process-command';
 import { recordDeadLetter } from '../../application/record-dead-letter';
@@ -39,7 +39,7 @@ export function messageHandlers(ports: Ports): MessageHandler[] {
 function commandHandlers(ports: Ports): MessageHandler[] {
   return Object.values(cardCommands).map((declaration) =>
     on(declaration as MessageDeclaration<CardCommand['data']>, (envelope) =>
-      retryableWhenTransient(() => processCommand(ports, received(envelope))),
+      retryableWhenTransient(() => processCommand(ports, received(envelope, ports.recovery))),
     ),
   );
 }
@@ -67,8 +67,10 @@ function expiryHandler(ports: Ports): MessageHandler {
   });
 }
 
-function received(envelope: Envelope): ReceivedCommand {
+function received(envelope: Envelope, recovery: RecoveryMode): ReceivedCommand {
+  const isRecovering = recovery.current() !== undefined;
   return {
+    ...(isRecovering && { inRecovery: recovery.mayHaveBeenHandled(envelope) ? 'replayed' : 'new' }),
     // The decoder checked the data against this type's declaration.
     command: { type: envelope.type, data: envelope.data } as CardCommand,
     id: envelope.id,
@@ -91,7 +93,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
       return;
     }
     if (envelope !== undefined) {
-      const { command, replyPartition, correlationId, id } = received(envelope);
+      const { command, replyPartition, correlationId, id } = received(envelope, ports.recovery);
       const to =
         replyPartition === undefined ? undefined : { partition: replyPartition, correlationId, causationId: id };
       return retryableWhenTransient(() => recordDeadLetter(ports, command, to));

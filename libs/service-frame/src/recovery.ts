@@ -1,0 +1,103 @@
+import type { TopicName } from '@gateway/contracts';
+import type { PartitionOffset, ProgressKeeper } from '@gateway/messaging';
+import { topicOf } from '@gateway/messaging';
+import type { Clock, LostRange, MongoConnection, Recovery, StoredProgress } from '@gateway/mongo';
+import { DatabaseReplacedError, openProgress } from '@gateway/mongo';
+import type { Logger, Registry } from '@gateway/service-kit';
+import { Gauge, repeat } from '@gateway/service-kit';
+import { comparePositions } from './compare-positions';
+
+/** Also how long a service may go on after an operator has ended the recovery. */
+const LOOK_EVERY_MS = 1_000;
+
+/** Where a message is. */
+export interface MessagePlace {
+  /** Full name. */
+  readonly topic: string;
+  readonly partition: number;
+  /** Decimal. */
+  readonly offset: string;
+}
+
+/** Whether the service's database was restored, and an operator has not ended the recovery yet (ADR 0088). */
+export interface RecoveryMode {
+  /** Undefined in an ordinary service. Up to a second old. */
+  current(): Recovery | undefined;
+  /** True for a message from before the notice: it may have been handled, and its record lost. */
+  mayHaveBeenHandled(place: MessagePlace): boolean;
+  /** Begins a recovery for what the service itself has found. */
+  notice(ranges: readonly LostRange[]): Promise<void>;
+}
+
+export interface RecoveryWatch extends RecoveryMode, ProgressKeeper {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Keeps how far the service has got in its database, and compares that with Kafka at the start. */
+export async function openRecovery(options: {
+  mongo: MongoConnection;
+  clock: Clock;
+  topicPrefix: string;
+  onFatal: (error: Error) => void;
+  metrics: Registry;
+  logger: Logger;
+}): Promise<RecoveryWatch> {
+  const { mongo, clock, topicPrefix, onFatal, metrics, logger } = options;
+  const store = await openProgress(mongo, clock);
+  let latest = await store.read();
+  /** The last use of this database before this process. */
+  const databaseAt = latest.at;
+
+  async function follow(work: Promise<StoredProgress>): Promise<void> {
+    try {
+      latest = await work;
+    } catch (error) {
+      if (error instanceof DatabaseReplacedError) onFatal(error);
+      throw error;
+    }
+  }
+
+  async function notice(ranges: readonly LostRange[]): Promise<void> {
+    await follow(store.notice({ noticedAt: clock.now(), databaseAt, ranges }));
+    logger.error('the database and Kafka do not fit: recovery begins, and an operator has to end it', { ranges });
+  }
+
+  const looking = repeat({
+    name: 'recovery watch',
+    everyMs: LOOK_EVERY_MS,
+    work: () => follow(store.save([])),
+    logger,
+  });
+  new Gauge({
+    name: 'gateway_recovery',
+    help: '1 from when the database and Kafka did not fit until an operator ends the recovery',
+    registers: [metrics],
+    collect() {
+      this.set(latest.recovery === undefined ? 0 : 1);
+    },
+  });
+
+  return {
+    start: () => looking.start(),
+    stop: () => looking.stop(),
+    current: () => latest.recovery,
+    mayHaveBeenHandled: ({ topic, partition, offset }) =>
+      latest.recovery?.ranges.some(
+        (range) =>
+          topicOf(topicPrefix, range.topic as TopicName) === topic &&
+          range.partition === partition &&
+          range.older === 'database' &&
+          Number(offset) < range.to,
+      ) === true,
+    notice,
+    async compare(positions): Promise<readonly PartitionOffset[]> {
+      // After the brokers' answer: another replica saves offsets before it commits them.
+      await follow(store.save([]));
+      const { ranges, starts } = comparePositions(positions, latest.offsets);
+      if (ranges.length > 0) await notice(ranges);
+      return starts;
+    },
+    save: (offsets) => follow(store.save(offsets)),
+  };
+}
