@@ -15,10 +15,7 @@ export interface Misfit {
  * The first partition that shows an older database speaks for all: messages that were handled and not yet committed look
  * like new ones. All are replayed from what is on record, and up to their end nothing counts as new.
  */
-export function comparePositions(
-  positions: readonly GroupPosition[],
-  offsets: StoredProgress['offsets'],
-): Misfit {
+export function comparePositions(positions: readonly GroupPosition[], offsets: StoredProgress['offsets']): Misfit {
   const read = positions.filter(({ topic }) => topic !== 'deadLetterReplays');
   const savedOf = ({ topic, partition }: GroupPosition): number => offsets[topic]?.[String(partition)] ?? 0;
   const isOlder = read.some((position) => (position.committed ?? 0) > savedOf(position));

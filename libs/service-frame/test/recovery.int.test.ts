@@ -52,7 +52,7 @@ function newService(onFatal: (error: Error) => void = failTest) {
       const handler = on(ExpireAuthorization, async (envelope) => {
         handled.push([envelope.data.reference.slice(-1), frame.recovery.mayHaveBeenHandled(envelope)]);
       });
-      return { worker: { handlers: [handler] } };
+      return { readsLostAgain: true, worker: { handlers: [handler] } };
     },
   });
 }
@@ -77,7 +77,8 @@ async function stored(): Promise<StoredProgress> {
 }
 const numberOf = ({ offsets }: StoredProgress): number =>
   Object.values(offsets['cardExpiries'] ?? {}).reduce((sum, offset) => sum + offset, 0);
-const untilSaved = (count: number) => until('the offsets are on record', async () => numberOf(await stored()) === count);
+const untilSaved = (count: number) =>
+  until('the offsets are on record', async () => numberOf(await stored()) === count);
 
 /** Puts back an older copy of the database while the service is stopped. */
 async function restore(copy: StoredProgress): Promise<void> {
@@ -144,7 +145,11 @@ test(
     const [committed] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
     const partitions = (committed?.partitions ?? []).filter(({ offset }) => Number(offset) > 0);
     // Without metadata, as releases before this one commit.
-    await admin.setOffsets({ groupId: group, topic, partitions: partitions.map(({ partition, offset }) => ({ partition, offset })) });
+    await admin.setOffsets({
+      groupId: group,
+      topic,
+      partitions: partitions.map(({ partition, offset }) => ({ partition, offset })),
+    });
     await admin.disconnect();
     await restore({ ...copy, offsets: {} });
     const again = newService();
