@@ -46,6 +46,7 @@ export const AUDITED = {
   'payouts.hold': ['result', 'waiting', 'onTheirWay', 'withBank'],
   'payouts.release': ['released', 'stillHeldBy'],
   'payouts.cancel': ['result', 'ended', 'more'],
+  'recovery.end': ['reason'],
   'batches.cut': ['batches'],
   'batch.rewrite': ['state'],
   'callback.show': [],

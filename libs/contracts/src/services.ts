@@ -20,6 +20,8 @@ export interface ServiceDeclaration {
   readonly produces: readonly TopicName[];
   /** Topics that each replica reads as a whole, in groups of its own whose names begin with the service's and a dot. */
   readonly reads?: readonly TopicName[];
+  /** Topics that it writes, and reads after its database was restored: what is in them belongs into the database. */
+  readonly rereads?: readonly TopicName[];
   /** Another service's group, whose progress on topics it observes. */
   readonly watches?: { readonly groupId: string; readonly topics: readonly TopicName[] };
   readonly shares: SharedCollections;
@@ -67,6 +69,18 @@ const inspect = {
   accounts: { accounts: ['find'], webhookSecrets: ['find'], clocks: ['listIndexes'] },
 } as const satisfies SharedCollections;
 
+const ofRecovery = { progress: ['find', 'update'] } as const;
+
+/** `npm run recovery` ends a service's recovery, and lists what has no known outcome. */
+const endRecoveries = {
+  edge: ofRecovery,
+  cards: { ...ofRecovery, payments: ['find'] },
+  threeds: ofRecovery,
+  payouts: { ...ofRecovery, payouts: ['find'] },
+  expiry: ofRecovery,
+  callbacks: ofRecovery,
+} as const satisfies SharedCollections;
+
 /** Command lines that connect to MongoDB themselves. */
 export const commandLines = {
   merchant: {
@@ -79,6 +93,7 @@ export const commandLines = {
   vault: { name: 'vault', shares: { ...writeAudit, vault: { cards: ['find', 'update', 'createIndex'] } } },
   dlq: { name: 'dlq', shares: writeAudit },
   kafka: { name: 'kafka', shares: writeAudit },
+  recovery: { name: 'recovery', shares: { ...writeAudit, ...endRecoveries } },
   audit: { name: 'audit', shares: { audit: { entries: ['find', 'listIndexes'] } } },
   doctor: { name: 'doctor', shares: inspect },
   privacy: {
@@ -109,6 +124,7 @@ export const services = {
     database: 'edge',
     consumes: ['gatewayReplies'],
     produces: ['cardCommands', 'payoutCommands', 'cvvKeys'],
+    rereads: ['cardCommands', 'payoutCommands'],
     shares: {
       ...writeAudit,
       accounts: { ...readAccounts.accounts, clocks: ['find', 'insert', 'update', 'createIndex'] },

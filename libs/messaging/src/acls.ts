@@ -35,7 +35,7 @@ function serviceAccess(prefix: string | undefined, service: ServiceDeclaration):
 }
 
 function accessAs(user: string, prefix: string | undefined, service: ServiceDeclaration): Access[] {
-  const { name, consumes, reads = [], watches } = service;
+  const { name, consumes, reads = [], rereads = [], watches } = service;
   const group = topicName(prefix, name);
   const watched = watches === undefined ? [] : [watches];
   const topicsOf = (names: readonly TopicName[]): string[] => names.map((topic) => topicOf(prefix, topic));
@@ -44,7 +44,7 @@ function accessAs(user: string, prefix: string | undefined, service: ServiceDecl
   return [
     ...on('group', 'read', consumes.length > 0 ? [group] : []),
     ...on('group', 'read', reads.length > 0 ? [`${group}.*`] : []),
-    ...on('topic', 'read', topicsOf([...consumes, ...reads])),
+    ...on('topic', 'read', topicsOf([...consumes, ...reads, ...rereads])),
     ...on('topic', 'read', consumes.includes('deadLetterReplays') ? deadLettersOf(prefix, consumes) : []),
     ...on('topic', 'write', writtenTopics(prefix, service)),
     ...on(

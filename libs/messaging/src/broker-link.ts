@@ -84,6 +84,13 @@ export interface BrokerLink {
    */
   messageAt(position: PartitionPosition, timeoutMs: number): Promise<KafkaMessage | undefined>;
   /**
+   * Messages from this offset on, oldest first: those of one record batch at least, and none beyond `maxBytes`. Empty at the
+   * end of the partition.
+   *
+   * @throws LinkError, also if this broker does not lead the partition
+   */
+  messagesFrom(position: PartitionPosition, maxBytes: number, timeoutMs: number): Promise<KafkaMessage[]>;
+  /**
    * The newest version of a request that the broker knows; undefined if it knows none.
    *
    * @throws LinkError
@@ -206,13 +213,22 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
     socket?.destroy(new Error('closed'));
   }
 
-  /** The record batch with the offset. */
-  async function batchAt({ topic, partition, offset }: PartitionPosition, timeoutMs: number) {
-    const partitions = [{ partition, fetchOffset: String(offset), maxBytes: ONE_BATCH }];
-    const args = { maxWaitTime: 0, minBytes: ONE_BATCH, maxBytes: ONE_BATCH, topics: [{ topic, partitions }] };
+  /** The record batch with the offset, and those after it as far as `maxBytes` reaches. */
+  async function batchAt({ topic, partition, offset }: PartitionPosition, timeoutMs: number, maxBytes = ONE_BATCH) {
+    const partitions = [{ partition, fetchOffset: String(offset), maxBytes }];
+    const args = { maxWaitTime: 0, minBytes: ONE_BATCH, maxBytes, topics: [{ topic, partitions }] };
     const { responses } = await ask<FetchResponse>('Fetch', args, timeoutMs);
     const { errorCode = 0, messages = [] } = responses[0]?.partitions[0] ?? {};
     return { errorCode, messages };
+  }
+
+  async function readAt(position: PartitionPosition, timeoutMs: number, maxBytes?: number) {
+    const { errorCode, messages } = await batchAt(position, timeoutMs, maxBytes);
+    const { topic, partition, offset } = position;
+    if (errorCode === TOPIC_REFUSED) throw accessError(`This process may not read ${topic}`);
+    if (errorCode !== 0 && errorCode !== OFFSET_OUT_OF_RANGE)
+      throw new LinkError(`${topic} ${partition} ${offset} cannot be read: ${errorName(errorCode)}`);
+    return messages;
   }
 
   return {
@@ -240,12 +256,12 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
       return first && Number(first.timestamp);
     },
     async messageAt(position, timeoutMs) {
-      const { errorCode, messages } = await batchAt(position, timeoutMs);
-      const { topic, partition, offset } = position;
-      if (errorCode === TOPIC_REFUSED) throw accessError(`This process may not read ${topic}`);
-      if (errorCode !== 0 && errorCode !== OFFSET_OUT_OF_RANGE)
-        throw new LinkError(`${topic} ${partition} ${offset} cannot be read: ${errorName(errorCode)}`);
-      return messages.find((message) => Number(message.offset) === offset);
+      const messages = await readAt(position, timeoutMs);
+      return messages.find((message) => Number(message.offset) === position.offset);
+    },
+    async messagesFrom(position, maxBytes, timeoutMs) {
+      const messages = await readAt(position, timeoutMs, maxBytes);
+      return messages.filter((message) => Number(message.offset) >= position.offset);
     },
   };
 }

@@ -196,3 +196,14 @@ function dataFrom<T>(declaration: MessageDeclaration<T>, value: Buffer | null): 
   if (problem !== undefined) throw new InvalidMessageError(`${declaration.type} is not valid: ${problem}`);
   return data as T;
 }
+
+/** Like {@link decode}, with the declaration of the message's type; undefined if none of these is of its type. */
+export function decodeMessage(
+  declarations: readonly MessageDeclaration[],
+  origin: { topic: string; partition: number },
+  message: KafkaMessage,
+): Envelope | undefined {
+  const type = typeOf(message);
+  const declaration = declarations.find((one) => one.type === type);
+  return declaration && decode(declaration, origin, message);
+}

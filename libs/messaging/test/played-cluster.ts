@@ -106,6 +106,7 @@ export function playedCluster(options: {
       }
     }
     return {
+      messagesFrom: () => Promise.resolve([]),
       usable: () => usable,
       close: () => close(),
       metadata: (_topics, timeoutMs) =>

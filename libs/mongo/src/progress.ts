@@ -130,3 +130,8 @@ export function stillToReplay({ recovery, offsets }: Pick<StoredProgress, 'recov
     return sum + Math.max(0, to - next);
   }, 0);
 }
+
+/** An operator ends the recovery of a service. It begins new work within a second. */
+export async function endRecovery(mongo: Pick<MongoConnection, 'collection'>): Promise<void> {
+  await mongo.collection<StoredProgress>(PROGRESS).updateOne({ _id: 'progress' }, { $unset: { recovery: '' } });
+}

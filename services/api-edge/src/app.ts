@@ -29,6 +29,7 @@ import { referencePage } from './adapters/http/reference-page';
 import { createSandboxLedger } from './adapters/http/ledger-queries';
 import { createPayoutQueries } from './adapters/http/payout-queries';
 import { createBus } from './adapters/kafka/bus';
+import { createCommandHistory } from './adapters/kafka/command-history';
 import { publishCvvKeys } from './adapters/kafka/cvv-keys';
 import { createListPlaces } from './adapters/list-places';
 import { createCheckouts } from './adapters/mongo/checkouts';
@@ -41,6 +42,7 @@ import { waitingCheckouts } from './application/follow-clock';
 import { createJournalCloser } from './application/journal-closer';
 import { createLateEntries } from './application/late-entries';
 import { createPaymentTurns } from './application/payment-turns';
+import { recoverJournal } from './application/recover-journal';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
 import type { SandboxQuota } from './application/sandbox-quota';
@@ -121,7 +123,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       slotsOf(frame, 'gateway_account_requests_concurrent', 'Slots that an account holds for its requests'),
     ),
     isDiskFull: (error) => disk.isFull(error),
-    databaseAvailable: () => mongo.healthy() && disk.hasRoom(),
+    databaseAvailable: () => mongo.healthy() && disk.hasRoom() && frame.recovery.current() === undefined,
     now,
     randomBytes,
     bodyHashes: (content) => [hash(content), ...otherHashes.map((other) => other(content))],
@@ -146,9 +148,18 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     latestAccount: (merchantAccount) => accounts.directory.findLatest(merchantAccount),
     audit,
   };
+  const history = createCommandHistory({ kafka, topicPrefix, replyTimeoutMs: config.REPLY_TIMEOUT_MS, logger });
+  const recovering = {
+    start: () =>
+      recoverJournal({
+        ...{ journal, history, logger },
+        onMissing: () => frame.recovery.notice([]),
+      }),
+    stop: () => undefined,
+  };
   return {
     hotMessages: [...Object.values(cardCommands), InitiatePayout, OperationReplied],
-    beside: [probe, cvvKeys, closer, late, replies],
+    beside: [recovering, probe, cvvKeys, closer, late, replies],
     loops: [
       ...referencePage(config, logger),
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),

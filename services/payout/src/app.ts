@@ -14,6 +14,7 @@ import { queryRoutes } from './adapters/http/query-api';
 import { deadLetterHandler, messageHandlers } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { registerHoldGauges } from './adapters/mongo/hold-metrics';
+import type { HoldsAdapter } from './adapters/mongo/holds';
 import { createHolds } from './adapters/mongo/holds';
 import { createPayouts } from './adapters/mongo/payouts';
 import { createReservations } from './adapters/mongo/reservations';
@@ -55,7 +56,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const callsAtOnce = config.BANK_CALLS_AT_ONCE;
   const payouts = createPayouts(mongo, clock);
   const reservations = createReservations(mongo, { now });
-  const holds = createHolds(mongo, clock);
+  const holds = heldInRecovery(createHolds(mongo, clock), frame.recovery);
   await ensureIndexes(frame);
   registerHoldGauges({ metrics, logger }, { holds, countHeld: payouts.countHeld });
   registerUnknownOutcomes({ metrics, now, logger }, payouts.unknownOutcomes);
@@ -81,6 +82,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     screening: deps.screening ?? createScreening({ reservations, accounts: directory, paidTo: payouts.paidTo }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
+    recoveringSince: () => frame.recovery.current()?.noticedAt,
     claimMs: resolverLeaseMs(banks.longestCallMs),
     calls,
     now,
@@ -101,6 +103,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
       onDeadLetter: deadLetterHandler(ports),
       limits: { concurrency: config.CONCURRENCY },
     },
+    readsLostAgain: true,
     loops: loopsOf(frame, ports),
     internal: {
       name: 'query',
@@ -110,6 +113,20 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
         adminRoutes({ ...ports, audit }, batches),
         queryRoutes(ports),
       ],
+    },
+  };
+}
+
+/** In a recovery everything is held: what the restored records lack may be with a bank (ADR 0088). */
+function heldInRecovery(holds: HoldsAdapter, { current }: Frame<Config>['recovery']): HoldsAdapter {
+  return {
+    ...holds,
+    async read() {
+      const recovery = current();
+      const held = await holds.read();
+      return recovery === undefined
+        ? held
+        : [...held, { scope: { kind: 'all' }, since: recovery.noticedAt, by: 'recovery' }];
     },
   };
 }

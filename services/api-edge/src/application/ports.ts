@@ -125,6 +125,8 @@ export interface Journal {
   findByPayment(merchantAccount: string, paymentId: string): Promise<ListedEntry[]>;
   /** The entry that used this key within the last 24 hours. After that a key is free again. */
   findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
+  /** The references of those of these entries that are in the journal. */
+  known(entries: readonly EntryName[]): Promise<ReadonlySet<string>>;
   /** Stores the first response of a request with a key, once; returns the stored one. */
   keepResponse(entry: EntryName, response: object): Promise<object>;
   /** The merchant may be told that the payout is accepted. False if it was abandoned. */

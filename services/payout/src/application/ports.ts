@@ -89,6 +89,8 @@ export interface Ports {
   /** Runs submissions to banks after the message is done. */
   calls: Pick<DetachedWork, 'begin'>;
   now(): number;
+  /** Epoch ms: what was accepted before may have been submitted, though its record is lost (ADR 0088). */
+  recoveringSince(): number | undefined;
   tracer: Tracer;
   logger: Logger;
 }

@@ -11,6 +11,7 @@ import { submissionTo, submitPayout } from './submit-payout';
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { request, id: causationId } = received;
+  if (request.acceptedAt < (ports.recoveringSince() ?? 0)) return recordLost(ports, received);
   const { merchantAccount, reference, currency } = request;
   const screening = await ports.screening.screen(screenedPayoutOf(request));
   const bank = ports.bankFor(currency);
@@ -33,4 +34,20 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
     return;
   }
   if (place !== undefined) await ports.calls.begin(() => submitPayout(ports, stored, place, causationId));
+}
+
+/**
+ * The record may be lost of a payout that a bank has. So it is recorded as one whose process died while it submitted it: the
+ * resolver inquires about it before anything else, and sends it only if the bank does not know it and no hold is set.
+ */
+async function recordLost(ports: Ports, { request, id: causationId }: ReceivedCommand): Promise<void> {
+  const now = ports.now();
+  // Reserves the amount. A refusal says nothing about a payout that the bank may have.
+  await ports.screening.screen(screenedPayoutOf(request));
+  const submission = { bank: ports.bankFor(request.currency), resolveAt: now };
+  await ports.handle(
+    request.reference,
+    (known) => (known === null ? decide(request, { now, screening: { passed: true }, submission }) : []),
+    { expectNew: true, causationId },
+  );
 }

@@ -204,6 +204,12 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
         return undefined;
       }),
 
+    async known(entries) {
+      const projection = { _id: 1 } as const;
+      const found = await collection.find(named(entries), { projection, hint: BY_REFERENCE }).toArray();
+      return new Set(found.map(({ _id }) => _id));
+    },
+
     keepResponse: ({ merchantAccount, reference }, response) =>
       retryableWhenTransient(async () => {
         const kept = await collection.findOneAndUpdate(
