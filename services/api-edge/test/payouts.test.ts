@@ -179,7 +179,15 @@ describe('the transport', () => {
     for (const [response, status, code] of refused) {
       const body = bodyOf(response);
       expect([response.status, body['code']]).toEqual([status, code]);
-      expect(Object.keys(body)).toEqual(['api_version', 'session_id', 'timestamp', 'status', 'code', 'message']);
+      expect(Object.keys(body)).toEqual([
+        'api_version',
+        'session_id',
+        'timestamp',
+        'status',
+        'code',
+        'message',
+        'errors',
+      ]);
       expect(response.headers['x-request-id']).toBe(body['session_id']);
     }
     expect((await edge.request('PUT', path)).headers['allow']).toBe('POST');
@@ -195,6 +203,7 @@ describe('the transport', () => {
       'status',
       'code',
       'message',
+      'errors',
     ]);
   });
 });
