@@ -77,7 +77,7 @@ module.exports = {
         pathNot: [
           '\\.test\\.ts$',
           '^libs/(testing|merchant-client)/',
-          '^libs/service-kit/src/(certificates|http-client|http-server|listening-sockets|request-turns|require-tls)\\.ts$',
+          '^libs/service-kit/src/(certificates|http-client|http-server|listening-sockets|outbound-proxy|request-turns|require-tls)\\.ts$',
           '^libs/messaging/src/(client|connection)\\.ts$',
           '^services/callback-dispatcher/src/adapters/http/callback-(agent|client)\\.ts$',
           '^deploy/operations/src/doctor/checks/certificates\\.ts$',

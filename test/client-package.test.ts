@@ -85,7 +85,8 @@ test('it holds nothing but the built client and its README, and needs no other p
   const files = listed.trim().split('\n');
   expect(
     files.filter(
-      (file) => !/^package\/(package\.json|README\.md|CHANGELOG\.md|bin\/gateway\.js|dist\/.+\.(d\.)?m?[jt]s)$/.test(file),
+      (file) =>
+        !/^package\/(package\.json|README\.md|CHANGELOG\.md|bin\/gateway\.js|dist\/.+\.(d\.)?m?[jt]s)$/.test(file),
     ),
   ).toEqual([]);
   expect(files.filter((file) => /test|fixture|tsbuildinfo/.test(file))).toEqual([]);

@@ -105,7 +105,7 @@ export interface Client {
   checkout(request: CheckoutRequest, options?: CallOptions): Promise<Page | Outcome<'error' | 'unknown'>>;
   /**
    * Closes a card-entry page at once, whatever the cardholder does. Repeat it after `error` or `unknown`: that is
-   * harmless. After `closed` with `attemptUnderWay`, `outcomeOf` tells how the attempt ends.
+   * harmless. After `closed` with `under_way`, `outcomeOf` tells how the attempt ends.
    */
   closeCheckout(
     page: { transaction_unique_id: string },

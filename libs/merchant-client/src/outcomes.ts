@@ -86,10 +86,11 @@ export interface Open extends Named {
 /** A card-entry page takes no further card. */
 export interface Closed extends Coded {
   readonly kind: 'closed';
-  /** Its outcome is not known yet: ask with `outcomeOf`. If false and not `paid`, nobody will be charged. */
-  readonly attemptUnderWay: boolean;
-  /** An attempt succeeded before. */
-  readonly paid: boolean;
+  /**
+   * `expired`: nobody will be charged. `paid`: an attempt succeeded before. `under_way`: the outcome of an attempt is not known
+   * yet: ask with `outcomeOf`.
+   */
+  readonly state: 'expired' | 'paid' | 'under_way';
 }
 
 /** A payout is on record, and will be carried out once. Its outcome comes by callback. */
@@ -222,9 +223,9 @@ export function open(id: string | undefined, answer: Answer, latest: CheckRecord
 
 /** What the answer to a request to close a page says. */
 export function closed(answer: Answer, id: string): Closed | Outcome<'error' | 'unknown'> {
-  const { attempt_under_way: attemptUnderWay, paid } = answer;
-  if (typeof attemptUnderWay === 'boolean' && typeof paid === 'boolean')
-    return { kind: 'closed', ...coded(answer, id), attemptUnderWay, paid };
+  const { state } = answer;
+  if (state === 'expired' || state === 'paid' || state === 'under_way')
+    return { kind: 'closed', ...coded(answer, id), state };
   const outcome = finalOutcome(answer, id);
   return outcome?.kind === 'error' ? outcome : unknown(id, answer.message, answer);
 }

@@ -399,7 +399,7 @@ describe('a card-entry page', () => {
   });
 
   test('is closed, however often it takes', async () => {
-    const told = { ...CHECKED_OK, ...PAGE, attempt_under_way: true, paid: false };
+    const told = { ...CHECKED_OK, ...PAGE, state: 'under_way' };
     gateway.play(
       cut(),
       answer({ status: 'error', code: 10, message: 'away' }, 503, { 'retry-after': '1' }),
@@ -408,8 +408,7 @@ describe('a card-entry page', () => {
     expect(await client.closeCheckout(PAGE)).toMatchObject({
       kind: 'closed',
       ...PAGE,
-      attemptUnderWay: true,
-      paid: false,
+      state: 'under_way',
     });
     expect(gateway.seen.map(({ path }) => path)).toEqual(Array(3).fill('/api/pf/checkout/expire'));
   });

@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 import type { MongoConnection } from './connection';
-import type { Document, UpdateFilter } from './driver';
+import type { Document } from './driver';
 
 /** Where a database is in a topic's partition: everything before `offset` is handled, and on record here. */
 export interface SavedOffset {
@@ -90,7 +90,7 @@ export async function openProgress(mongo: Pick<MongoConnection, 'collection'>, c
       await collection.findOneAndUpdate(
         // With the condition, an older database keeps its offsets until the next start has compared them.
         { _id, beat: { $gte: seen } },
-        { $inc: { beat: 1 }, $set: { at: clock.now(), ...$set }, ...others } as UpdateFilter<StoredProgress>,
+        { $inc: { beat: 1 }, $set: { at: clock.now(), ...$set }, ...others },
         { returnDocument: 'after' },
       ),
     );

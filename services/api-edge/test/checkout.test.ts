@@ -466,8 +466,7 @@ describe('closed by the merchant', () => {
       status: 'success',
       code: 0,
       message: 'Transaction processed successfully',
-      attempt_under_way: false,
-      paid: false,
+      state: 'expired',
     });
     const commands = edge.owner.commands.length;
     expect((await pay(path)).headers.location).toBe(path);
@@ -476,7 +475,7 @@ describe('closed by the merchant', () => {
     expect(status).toBe(410);
     expect(text).toContain('The merchant has closed this page. Nothing was charged.');
     expect(text).toContain(`href="${REDIRECT}&amp;transaction_unique_id=${id}"`);
-    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: false, paid: false });
+    expect(await expire(id)).toMatchObject({ code: 0, state: 'expired' });
     expect(await statusOf(id)).toBe('ended');
     expect(await check({ transaction_unique_id: id })).toEqual({ code: 3014, transactions: [] });
   });
@@ -487,7 +486,7 @@ describe('closed by the merchant', () => {
     await pay(path);
     const { reference, paymentId } = lastCommand().data;
     expect(await statusOf(id)).toBe('open');
-    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: false, paid: false });
+    expect(await expire(id)).toMatchObject({ code: 0, state: 'expired' });
     expect(await statusOf(id)).toBe('ended');
     expect((await pay(path, { attempt: '2' })).headers.location).toBe(back(reference, id));
     await until('the owner is notified', () => edge.owner.ended.some((ended) => ended.paymentId === paymentId));
@@ -499,21 +498,21 @@ describe('closed by the merchant', () => {
     edge.owner.answers = [{ status: 'pending', code: 3109 }];
     await pay(path);
     const { reference } = lastCommand().data;
-    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: true, paid: false });
+    expect(await expire(id)).toMatchObject({ code: 0, state: 'under_way' });
     expect(await statusOf(id)).toBe('open');
     edge.owner.record(reference, { status: 'decline', code: 3101 });
     expect(await statusOf(id)).toBe('ended');
     const commands = edge.owner.commands.length;
     await pay(path, { attempt: '2' });
     expect(edge.owner.commands).toHaveLength(commands);
-    expect(await expire(id)).toMatchObject({ attempt_under_way: false, paid: false });
+    expect(await expire(id)).toMatchObject({ state: 'expired' });
   });
 
   test('a page that is paid says so', async () => {
     const { path, id } = await open();
     await pay(path);
     expect(await statusOf(id)).toBe('ended');
-    expect(await expire(id)).toMatchObject({ code: 0, attempt_under_way: false, paid: true });
+    expect(await expire(id)).toMatchObject({ code: 0, state: 'paid' });
   });
 
   test('when a card is submitted at the same time, nobody is charged whose close said that nothing was under way', async () => {
@@ -521,7 +520,7 @@ describe('closed by the merchant', () => {
       const { path, id } = await open();
       const [closed] = await Promise.all([expire(id), pay(path)]);
       const { transactions } = await check({ transaction_unique_id: id });
-      const isOver = closed['attempt_under_way'] === false && closed['paid'] === false;
+      const isOver = closed['state'] === 'expired';
       expect([closed['code'], isOver, transactions.length]).toEqual([0, isOver, isOver ? 0 : 1]);
     }
   });

@@ -213,8 +213,12 @@ const CHECKOUT_CLOSED: OutcomeShape = {
     timestamp: UNIX_SECONDS,
     ...succeeded,
     message: { type: 'string', maxLength: 255 },
-    attempt_under_way: { type: 'boolean', description: 'True: its outcome is not known yet, and may be a success.' },
-    paid: { type: 'boolean', description: 'True: an attempt succeeded before.' },
+    state: {
+      type: 'string',
+      enum: ['expired', 'paid', 'under_way'],
+      description:
+        '`expired`: nobody will be charged there any more. `paid`: an attempt succeeded before. `under_way`: an attempt was submitted before, and may still succeed.',
+    },
   }),
 };
 export const CHECKOUT_EXPIRY_OUTCOMES = [CHECKOUT_CLOSED, CARD_REFUSED];

@@ -9,9 +9,9 @@ import type { CheckoutPorts } from './checkout-ports';
 import { checkoutExpiryEndpoint } from './endpoints';
 import { entryOf } from './handle-checkout-request';
 import { handleRequest } from './handle-request';
-import type { Checkout } from './ports';
+import type { Checkout, OperationEntry } from './ports';
 import { repeatUntil } from './repeat-until';
-import type { Answer, Session } from './responses';
+import type { Answer, ClosedState, Session } from './responses';
 import { checkoutClosedResponse, failure } from './responses';
 
 /** `POST /api/pf/checkout/expire`: closes a card-entry page at once. Repeating it is harmless. */
@@ -26,17 +26,34 @@ async function expire(
   ports: CheckoutPorts,
   session: Session,
   merchantAccount: string,
-  { transactionUniqueId }: CheckoutExpiry,
+  request: CheckoutExpiry,
 ): Promise<Answer> {
-  const checkoutId = (await ports.journal.findByUniqueId(merchantAccount, 'card', transactionUniqueId))?.checkoutId;
-  const checkout = checkoutId === undefined ? undefined : await ports.checkouts.find(checkoutId);
-  if (checkout === undefined) return failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND);
-  const situation = await closeCheckout(ports, checkout);
-  return checkoutClosedResponse(session, ports.now(), {
-    transactionUniqueId,
-    attemptUnderWay: situation.kind === 'waiting',
-    paid: situation.kind === 'finished' && situation.succeeded,
-  });
+  const page = await pageOf(ports, merchantAccount, request);
+  const checkout = page?.checkoutId === undefined ? undefined : await ports.checkouts.find(page.checkoutId);
+  if (page === undefined || checkout === undefined)
+    return failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND);
+  const { transactionUniqueId } = page;
+  const state = stateOf(await closeCheckout(ports, checkout));
+  return checkoutClosedResponse(session, ports.now(), { transactionUniqueId, state });
+}
+
+/** The entry that reserves the page's id; its attempts have the same one. */
+async function pageOf(
+  { journal }: CheckoutPorts,
+  merchantAccount: string,
+  request: CheckoutExpiry,
+): Promise<OperationEntry | undefined> {
+  const id =
+    'reference' in request
+      ? (await journal.findByReference(merchantAccount, 'card', request.reference))?.transactionUniqueId
+      : request.transactionUniqueId;
+  return id === undefined ? undefined : journal.findByUniqueId(merchantAccount, 'card', id);
+}
+
+/** In the words of decisions.md, section 11. */
+function stateOf(situation: Situation): ClosedState {
+  if (situation.kind === 'waiting') return 'under_way';
+  return situation.kind === 'finished' && situation.succeeded ? 'paid' : 'expired';
 }
 
 /**

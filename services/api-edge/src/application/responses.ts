@@ -141,15 +141,18 @@ export function checkoutResponse(
   return answer(session, known, { checkout_url: url, expires_at: unixSeconds(expiresAt) });
 }
 
+/** Of a closed page. `under_way`: an attempt that was submitted before may still succeed. */
+export const CLOSED_STATES = ['expired', 'paid', 'under_way'] as const;
+export type ClosedState = (typeof CLOSED_STATES)[number];
+
 /** A card-entry page takes no further attempt. */
 export function checkoutClosedResponse(
   session: Session,
   now: number,
-  page: { transactionUniqueId: string; attemptUnderWay: boolean; paid: boolean },
+  { transactionUniqueId, state }: { transactionUniqueId: string; state: ClosedState },
 ): Answer {
-  const { transactionUniqueId, attemptUnderWay, paid } = page;
   const known = { transactionUniqueId, timestamp: now, status: 'success', ...coded(RESPONSE_CODES.SUCCESS) };
-  return answer(session, known, { attempt_under_way: attemptUnderWay, paid });
+  return answer(session, known, { state });
 }
 
 /** An outcome in a record: upper case, and PENDING with code 11 while it is not known. */

@@ -2,13 +2,20 @@ import type { RequestTable } from './field-check';
 import * as rule from './field-rules';
 import { row } from './field-table';
 
-/** A request to close a card-entry page. */
-export interface CheckoutExpiry {
-  /** Of the page. */
-  readonly transactionUniqueId: string;
-}
+/** The page: by its own id, or by the reference of an attempt on it. `transaction_unique_id` wins if both were sent. */
+export type CheckoutExpiry = { readonly transactionUniqueId: string } | { readonly reference: string };
 
 export const CHECKOUT_EXPIRY_TABLE: RequestTable<CheckoutExpiry> = {
-  rows: [row('transaction_unique_id', 'required', rule.knownUniqueId(1))],
-  build: (found) => ({ transactionUniqueId: found.text('transaction_unique_id') }),
+  rows: [
+    row(
+      'transaction_unique_id',
+      { beside: 'reference', then: 'optional', otherwise: 'required' },
+      rule.knownUniqueId(1),
+    ),
+    row('reference', 'optional', rule.shortReference),
+  ],
+  build(found) {
+    const transactionUniqueId = found.optionalText('transaction_unique_id');
+    return transactionUniqueId === undefined ? { reference: found.text('reference') } : { transactionUniqueId };
+  },
 };

@@ -496,8 +496,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       after: { operation: 'CheckoutSale', outcome: 'opened' },
       answer: checkoutClosedResponse(card, ACCEPTED_AT_MS, {
         transactionUniqueId: SAMPLE_ID,
-        attemptUnderWay: false,
-        paid: false,
+        state: 'expired',
       }).body,
     },
     {
