@@ -147,7 +147,9 @@ describe('a counterpart', () => {
   it('is called through a proxy with TLS, whose authority is its own', async () => {
     await start();
     const proxysOwn = await createCertificate();
+    const names: unknown[] = [];
     const front = createTlsServer(proxysOwn, (socket) => {
+      names.push(socket.servername);
       const behind = connect(proxy.port, '127.0.0.1');
       socket.on('error', () => behind.destroy()).pipe(behind);
       behind.on('error', () => socket.destroy()).pipe(socket);
@@ -157,8 +159,10 @@ describe('a counterpart', () => {
     const OUTBOUND_PROXY_URL = `https://localhost:${(front.address() as AddressInfo).port}`;
     const OUTBOUND_PROXY_CA_FILE = join(directory, 'proxy.pem');
     writeFileSync(OUTBOUND_PROXY_CA_FILE, proxysOwn.cert);
-    expect(await pay(openBank({ OUTBOUND_PROXY_URL, OUTBOUND_PROXY_CA_FILE }))).toBe('200 OK');
-    expect(await pay(openBank({ OUTBOUND_PROXY_URL, OUTBOUND_PROXY_CA_FILE: caFile }))).toBe('never-sent');
+    const byAddress = `https://127.0.0.1:${port}`;
+    expect(await pay(openBank({ OUTBOUND_PROXY_URL, OUTBOUND_PROXY_CA_FILE }, byAddress))).toBe('200 OK');
+    expect(names).toEqual(['localhost']);
+    expect(await pay(openBank({ OUTBOUND_PROXY_URL, OUTBOUND_PROXY_CA_FILE: caFile }, byAddress))).toBe('never-sent');
   });
 });
 
