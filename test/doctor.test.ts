@@ -144,7 +144,7 @@ const accountKey = async (): Promise<string> => {
 test('a healthy deployment has nothing to fix', async () => {
   const { lines, exitCode } = await doctor();
   expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
-  expect(lines).toHaveLength(10);
+  expect(lines).toHaveLength(11);
   expect(exitCode).toBe(0);
 });
 

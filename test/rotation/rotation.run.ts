@@ -67,6 +67,7 @@ const newIdentities = () => CALLER_KINDS.map((kind) => newCaller(kind, kind));
 let identities = newIdentities();
 const callers = createCallers(identities);
 const SIMULATOR = services.simulator.name;
+const NOBODYS_PORT = 9;
 const EDGE_TIMEOUT_MS = 40_000;
 /** Of the key of a security code in the topic `cvv.keys`, and as much again for a slow clock. */
 const CVV_KEYS_LAST_MS = 31 * 60_000;
@@ -224,9 +225,18 @@ function nothingFailed(): void {
   expect(failed.map(({ result, durationMs }) => `${result} after ${durationMs} ms`)).toEqual([]);
 }
 
+function portOf(service: string, port: string): number {
+  try {
+    return running.get(service)?.ports[port] ?? NOBODYS_PORT;
+  } catch {
+    // It has stopped.
+    return NOBODYS_PORT;
+  }
+}
+
 /** An address of a service, whichever replica runs. An edge asks the owner for an outcome that no reply brought. */
 async function nameFor(service: ServiceDeclaration, port: string): Promise<string> {
-  const forwarder = await startForwarder(() => running.get(service.name)?.ports[port] ?? 0);
+  const forwarder = await startForwarder(() => portOf(service.name, port));
   closers.push(() => forwarder.close());
   return `http://127.0.0.1:${forwarder.port}`;
 }

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
+import { Type } from '@sinclair/typebox';
 import { until } from '@gateway/testing';
 import { Registry } from 'prom-client';
 import { closeHttpClient, createHttpClient } from './http-client';
+import { loadConfig } from './config';
 import { openOutboundProxy, ProxyError } from './outbound-proxy';
+import { outboundProxySettings, proxyPasswordIsEncrypted } from './outbound-proxy-settings';
 
 const SHORT_MS = 500;
 const END = { host: 'bank.test', port: 443 };
@@ -144,5 +147,18 @@ test('there is no proxy without an address, and none with an authority that is n
   expect(openOutboundProxy(config, metrics)).toBeUndefined();
   const wrong = { ...config, OUTBOUND_PROXY_URL: 'https://proxy.test', OUTBOUND_PROXY_CA_FILE: __filename };
   expect(() => openOutboundProxy(wrong, metrics)).toThrow('cannot be used');
+  server = createServer().listen(0, '127.0.0.1');
+});
+
+test('production sends a password by TLS alone', () => {
+  const load = (env: Record<string, string>) =>
+    loadConfig(Type.Object(outboundProxySettings), { NODE_ENV: 'production', ...env }, [proxyPasswordIsEncrypted]);
+  const password = { OUTBOUND_PROXY_CREDENTIALS: 'gateway:Tzv2Q-own-of-this-test' };
+  expect(() => load({ OUTBOUND_PROXY_URL: 'http://proxy.test:3128' })).not.toThrow();
+  expect(() => load({ OUTBOUND_PROXY_URL: 'https://proxy.test:3128', ...password })).not.toThrow();
+  expect(() => load({ OUTBOUND_PROXY_URL: 'http://proxy.test:3128', ...password })).toThrow(
+    'would be sent there in clear',
+  );
+  expect(() => load({ OUTBOUND_PROXY_URL: 'http://gateway:password@proxy.test' })).toThrow('OUTBOUND_PROXY_URL');
   server = createServer().listen(0, '127.0.0.1');
 });
