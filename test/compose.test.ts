@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
+import type { TObject } from '@sinclair/typebox';
 import { parse } from 'yaml';
 import type { Edge, Party } from '@gateway/contracts';
 import { edges, opsPorts, services } from '@gateway/contracts';
@@ -31,7 +32,8 @@ const MONITORS = 3;
 /** Kafka and MongoDB are called in all their networks, and the collector has one. */
 const NOT_BOUND: readonly Party[] = ['operations', 'kafka', 'mongodb', 'otel-collector'];
 
-const secrets = [apiEdge, cardProcessing, threeds, callbackDispatcher].flatMap(({ properties }) =>
+const configured: readonly TObject[] = [apiEdge, cardProcessing, threeds, callbackDispatcher];
+const secrets = configured.flatMap(({ properties }) =>
   Object.entries(properties).flatMap(([name, setting]) => (isSecret(setting) ? [name] : [])),
 );
 
