@@ -231,6 +231,22 @@ export const processAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'RecoveryUnderWay',
+    severity: 'page',
+    when: [[above('max by (service) (gateway_recovery)', 0)]],
+    forMinutes: 1,
+    summary:
+      'The database of {{ $labels.service }} and Kafka do not fit; nothing new begins until an operator ends it.',
+    test: {
+      atMinute: 5,
+      fires: {
+        series: { 'gateway_recovery{service="payout",instance="a"}': steady(1) },
+        labels: { service: 'payout' },
+      },
+      silent: { 'gateway_recovery{service="payout",instance="a"}': steady(0) },
+    },
+  },
+  {
     name: 'CertificateExpires',
     severity: 'ticket',
     when: [[below('min by (service, port) (gateway_tls_certificate_days_left)', 14)]],
