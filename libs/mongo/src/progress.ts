@@ -76,31 +76,39 @@ export async function openProgress(mongo: Pick<MongoConnection, 'collection'>, c
   await collection.updateOne({ _id }, { $setOnInsert: { beat: 0, at: clock.now(), offsets: {} } }, { upsert: true });
   let seen = 0;
 
-  function accept(found: StoredProgress | null): StoredProgress {
-    if (found === null || found.beat < seen) {
+  /** `least`: what was seen when the request was sent. Answers of requests that run together may come in any order. */
+  function accept(found: StoredProgress | null, least: number): StoredProgress {
+    if (found === null || found.beat < least) {
       throw new DatabaseReplacedError('the database was replaced by an older one, or emptied, under this process');
     }
     seen = Math.max(seen, found.beat);
     return found;
   }
 
+  async function read(): Promise<StoredProgress> {
+    const least = seen;
+    return accept(await collection.findOne({ _id }), least);
+  }
+
   async function change(update: { $set?: Document; $max?: Document }): Promise<StoredProgress> {
     const { $set, ...others } = update;
+    const least = seen;
     return accept(
       await collection.findOneAndUpdate(
         // With the condition, an older database keeps its offsets until the next start has compared them.
-        { _id, beat: { $gte: seen } },
+        { _id, beat: { $gte: least } },
         { $inc: { beat: 1 }, $set: { at: clock.now(), ...$set }, ...others },
         { returnDocument: 'after' },
       ),
+      least,
     );
   }
 
   return {
-    read: async () => accept(await collection.findOne({ _id })),
+    read,
     save: (offsets) => change(offsets.length === 0 ? {} : { $max: fieldsOf(offsets) }),
     async notice(recovery) {
-      const { recovery: before } = accept(await collection.findOne({ _id }));
+      const { recovery: before } = await read();
       const lost = recovery.ranges.filter(({ older }) => older === 'kafka');
       const merged = before === undefined ? recovery : mergeRecoveries(before, recovery);
       const ends = lost.map(({ topic, partition, from }) => ({ topic, partition, offset: from }));
