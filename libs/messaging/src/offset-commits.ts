@@ -32,7 +32,8 @@ export function createOffsetCommits(options: {
   let lastBatch: Pick<EachBatchPayload, 'commitOffsetsIfNecessary'> | undefined;
 
   async function saveAndCommit(watermarks: readonly Watermark[], topics: TopicOffsets[]): Promise<void> {
-    await save?.(watermarks);
+    // Without anything to save, the commit is on its way before a rebalance goes on.
+    if (save !== undefined) await save(watermarks);
     if (lastBatch === undefined) throw new Error('the group was joined again meanwhile');
     await lastBatch.commitOffsetsIfNecessary({ topics });
   }

@@ -19,13 +19,6 @@ const OUTBOX = 'outboxSince';
 /** Keys are `database.collection`, without the database's prefix. */
 export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   // Its unique indexes begin with the account: an id and an Idempotency-Key are unique within one.
-  // One document in the database of each service.
-  'edge.progress': {},
-  'cards.progress': {},
-  'threeds.progress': {},
-  'payouts.progress': {},
-  'expiry.progress': {},
-  'callbacks.progress': {},
   'edge.journal': { key: { merchantAccount: 1 }, sweptBy: ['sweepAt'] },
   'edge.checkouts': { key: { _id: 'hashed' }, sweptBy: ['merchantAccount'] },
   // One for each account and day.
@@ -40,6 +33,13 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   'payouts.reservations': {},
   // One document.
   'payouts.holds': {},
+  // One document in the database of each service.
+  'edge.progress': {},
+  'cards.progress': {},
+  'threeds.progress': {},
+  'payouts.progress': {},
+  'expiry.progress': {},
+  'callbacks.progress': {},
   // A few thousand changes for each file.
   'payouts.iso20022_members': {},
   'payouts.iso20022_batches': {},

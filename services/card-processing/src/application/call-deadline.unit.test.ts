@@ -88,6 +88,7 @@ function world(payment: Payment) {
       waitUntil(now + replyMs);
     },
     now: () => now,
+    recovery: { current: () => undefined, mayHaveBeenHandled: () => false, notice: () => Promise.resolve() },
     holdSeconds: HOLD_SECONDS,
     logger: { warn: () => undefined, error: () => undefined },
   } as unknown as Ports;

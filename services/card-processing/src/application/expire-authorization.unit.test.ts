@@ -49,6 +49,7 @@ function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => P
     },
   } as Partial<AcquirerConnector> as AcquirerConnector;
   const ports = {
+    recovery: { current: () => undefined, mayHaveBeenHandled: () => false, notice: () => Promise.resolve() },
     handle: createHandle({
       store,
       evolve,
