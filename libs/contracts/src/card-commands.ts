@@ -14,6 +14,7 @@ import {
   Token,
   TransactionUniqueId,
 } from './fields';
+import type { OperationType } from './fields';
 import type { DataOf } from './message';
 import { declareMessage } from './message';
 import { IsTest } from './test-mark';
@@ -226,6 +227,18 @@ export const cardCommands = {
 export type CardCommand = {
   [K in keyof typeof cardCommands]: { type: K; data: DataOf<(typeof cardCommands)[K]> };
 }[keyof typeof cardCommands];
+
+/** The operation that each command asks for. */
+export const operationTypeOf: Readonly<Record<CardCommand['type'], OperationType>> = {
+  AuthorizeCard: 'AUTH',
+  ChargeCard: 'SALE',
+  AuthenticateCard: 'AUTH3D',
+  AuthenticateAndChargeCard: 'SALE3D',
+  SettleAuthorization: 'SETTLE',
+  VoidAuthorization: 'VOID',
+  RefundCharge: 'REFUND',
+  TokenizeCard: 'TOKENIZE',
+};
 
 /** Begins with a card; all others follow a recorded operation. */
 export type CardholderCommand = Extract<

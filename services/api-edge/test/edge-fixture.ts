@@ -16,6 +16,7 @@ import {
   cardCommands,
   messageOfCode,
   paymentIdOf,
+  operationTypeOf,
 } from '@gateway/contracts';
 import type { MessageHandler } from '@gateway/messaging';
 import { on } from '@gateway/messaging';
@@ -44,17 +45,6 @@ export const SALE = {
   user_email: 'ann@example.com',
   user_ip: '192.0.2.1',
 };
-
-const OPERATION_TYPES = {
-  AuthorizeCard: 'AUTH',
-  ChargeCard: 'SALE',
-  AuthenticateCard: 'AUTH3D',
-  AuthenticateAndChargeCard: 'SALE3D',
-  SettleAuthorization: 'SETTLE',
-  VoidAuthorization: 'VOID',
-  RefundCharge: 'REFUND',
-  TokenizeCard: 'TOKENIZE',
-} as const;
 
 /** Of the card that a follow-up is about. */
 const CARD_TOKEN = 'f0000000-0000-4000-8000-000000000001';
@@ -114,7 +104,7 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
       reference: data.reference,
       merchantAccount: data.merchantAccount,
       transactionUniqueId: data.transactionUniqueId,
-      transactionType: OPERATION_TYPES[type],
+      transactionType: operationTypeOf[type],
       ...('baseReference' in data ? { baseReference: data.baseReference } : {}),
       token: 'token' in data ? data.token : CARD_TOKEN,
       status: 'success',

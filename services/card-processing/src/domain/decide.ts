@@ -10,7 +10,7 @@ import type {
   PurchaseCommand,
   ResponseCode,
 } from '@gateway/contracts';
-import { RESPONSE_CODES, cardStatusOfCode, coded } from '@gateway/contracts';
+import { RESPONSE_CODES, cardStatusOfCode, coded, operationTypeOf } from '@gateway/contracts';
 import { MERCHANTS_OPERATIONS_MAX, REFUSALS_MAX } from './bounds';
 import type { CardFacts } from './card-acceptance';
 import { declineWithoutBank } from './card-acceptance';
@@ -75,17 +75,6 @@ export interface CallDeadline {
   at: number;
   code: ResponseCode;
 }
-
-export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
-  AuthorizeCard: 'AUTH',
-  ChargeCard: 'SALE',
-  AuthenticateCard: 'AUTH3D',
-  AuthenticateAndChargeCard: 'SALE3D',
-  SettleAuthorization: 'SETTLE',
-  VoidAuthorization: 'VOID',
-  RefundCharge: 'REFUND',
-  TokenizeCard: 'TOKENIZE',
-};
 
 /** The events of a merchant's command, or the rule that it breaks. Pure. */
 export function decide(payment: Payment, command: CardCommand, facts: Facts): PaymentEvent[] | Rejection {
