@@ -1,7 +1,7 @@
 import type { TopicName } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 import { ON_RECORD } from './offset-commits';
-import { topicOf, withAdmin } from './topics';
+import { rangesOf, topicOf, withAdmin } from './topics';
 
 /** A partition and a group, according to the brokers. */
 export interface GroupPosition {
@@ -54,11 +54,8 @@ export async function fetchPositions(
             .filter(({ metadata }) => metadata === ON_RECORD)
             .map(({ partition, offset }) => [partition, Number(offset)]),
         );
-        return (await admin.fetchTopicOffsets(name)).map(({ partition, low, high }) => ({
-          topic,
-          partition,
-          low: Number(low),
-          high: Number(high),
+        return (await rangesOf(admin, name)).map(({ partition, low, end: high }) => ({
+          ...{ topic, partition, low, high },
           committed: committed.get(partition),
         }));
       }),

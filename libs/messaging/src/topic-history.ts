@@ -1,18 +1,11 @@
 import type { KafkaMessage } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
+import type { BrokerLink, PartitionPosition } from './broker-link';
+import { LinkError } from './broker-link';
 import type { KafkaClient } from './client';
 import { createLeaderLinks } from './leader-links';
-import { topicOf, withAdmin } from './topics';
-
-/** What Kafka keeps of a partition. */
-export interface PartitionRange {
-  /** Full name. */
-  readonly topic: string;
-  readonly partition: number;
-  /** Offsets of the oldest message, and of the next one to be written. */
-  readonly low: number;
-  readonly end: number;
-}
+import type { PartitionRange } from './topics';
+import { rangesOf, topicOf, withAdmin } from './topics';
 
 /** @throws kafkajs' error if the brokers cannot be reached or reject a request */
 export function topicRanges(
@@ -21,16 +14,8 @@ export function topicRanges(
   topics: readonly TopicName[],
 ): Promise<PartitionRange[]> {
   return withAdmin(kafka, async (admin) => {
-    const names = topics.map((topic) => topicOf(topicPrefix, topic));
-    const ofTopics = await Promise.all(
-      names.map(async (topic) =>
-        (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
-          ...{ topic, partition },
-          ...{ low: Number(low), end: Number(high) },
-        })),
-      ),
-    );
-    return ofTopics.flat();
+    const ranges = topics.map((topic) => rangesOf(admin, topicOf(topicPrefix, topic)));
+    return (await Promise.all(ranges)).flat();
   });
 }
 
@@ -41,41 +26,48 @@ const FIRST_CHUNK = 16;
 const CHUNK_MAX = 512;
 
 /**
- * Gives the messages of a partition in chunks of at most 512, the newest chunk first, each with its newest message first,
- * until `onChunk` says that it needs no older ones, or there are none.
+ * Gives the messages of each partition in chunks of at most 512, the newest chunk first, each with its newest message
+ * first, until `onChunk` says that it needs no older ones of this partition, or there are none.
  *
- * @throws LinkError or KafkaAccessError if the broker does not answer or refuses
+ * @throws LinkError or KafkaAccessError if a broker does not answer or refuses
  */
 export async function readBackwards(
   kafka: Pick<KafkaClient, 'links'>,
-  { topic, partition, low, end }: PartitionRange,
-  onChunk: (messages: KafkaMessage[]) => Promise<'enough' | 'older'>,
+  ranges: readonly PartitionRange[],
+  onChunk: (messages: KafkaMessage[], at: PartitionRange) => Promise<'enough' | 'older'>,
 ): Promise<void> {
   const leaders = createLeaderLinks(kafka.links);
   try {
-    let size = FIRST_CHUNK;
-    for (let to = end; to > low; size = Math.min(CHUNK_MAX, size * 2)) {
-      const from = Math.max(low, to - size);
-      const messages = await readRange(leaders, { topic, partition }, from, to);
-      if ((await onChunk(messages.reverse())) === 'enough') return;
-      to = from;
+    const leaderOf = await leaders.of([...new Set(ranges.map(({ topic }) => topic))]);
+    for (const range of ranges) {
+      const leader = leaderOf(range);
+      if (leader === undefined) throw new LinkError(`${range.topic} ${range.partition} has no leader`);
+      await readPartition(leader, range, (messages) => onChunk(messages, range));
     }
   } finally {
     leaders.close();
   }
 }
 
-async function readRange(
-  leaders: ReturnType<typeof createLeaderLinks>,
-  at: { topic: string; partition: number },
-  from: number,
-  to: number,
-): Promise<KafkaMessage[]> {
+async function readPartition(
+  leader: BrokerLink,
+  { topic, partition, low, end }: PartitionRange,
+  onChunk: (messages: KafkaMessage[]) => Promise<'enough' | 'older'>,
+): Promise<void> {
+  let size = FIRST_CHUNK;
+  for (let to = end; to > low; size = Math.min(CHUNK_MAX, size * 2)) {
+    const from = Math.max(low, to - size);
+    const messages = await readChunk(leader, { topic, partition, offset: from }, to);
+    if ((await onChunk(messages.reverse())) === 'enough') return;
+    to = from;
+  }
+}
+
+/** Up to, and without, the offset `to`. */
+async function readChunk(leader: BrokerLink, from: PartitionPosition, to: number): Promise<KafkaMessage[]> {
   const found: KafkaMessage[] = [];
-  for (let offset = from; offset < to;) {
-    const leader = (await leaders.of([at.topic]))(at);
-    if (leader === undefined) throw new Error(`${at.topic} ${at.partition} has no leader`);
-    const messages = await leader.messagesFrom({ ...at, offset }, FETCH_BYTES, ANSWER_TIMEOUT_MS);
+  for (let { offset } = from; offset < to;) {
+    const messages = await leader.messagesFrom({ ...from, offset }, FETCH_BYTES, ANSWER_TIMEOUT_MS);
     const last = messages.at(-1);
     if (last === undefined) break;
     found.push(...messages.filter((message) => Number(message.offset) < to));

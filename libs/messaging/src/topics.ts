@@ -225,6 +225,22 @@ export async function growTopics(options: {
   });
 }
 
+/** What Kafka keeps of a partition. */
+export interface PartitionRange {
+  /** Full name. */
+  readonly topic: string;
+  readonly partition: number;
+  /** Offsets of the oldest message, and of the next one to be written. */
+  readonly low: number;
+  readonly end: number;
+}
+
+/** @param topic full name */
+export async function rangesOf(admin: Admin, topic: string): Promise<PartitionRange[]> {
+  const offsets = await admin.fetchTopicOffsets(topic);
+  return offsets.map(({ partition, low, high }) => ({ topic, partition, low: Number(low), end: Number(high) }));
+}
+
 /** Connects for one piece of work. */
 export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();

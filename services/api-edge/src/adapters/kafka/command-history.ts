@@ -1,22 +1,11 @@
-import type { CardCommand, MessageDeclaration, OperationType } from '@gateway/contracts';
-import { cardCommands, InitiatePayout, services, testMark } from '@gateway/contracts';
+import type { CardCommand, MessageDeclaration } from '@gateway/contracts';
+import { cardCommands, InitiatePayout, operationTypeOf, services, testMark } from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
 import { decodeMessage, readBackwards, topicRanges } from '@gateway/messaging';
 import type { Logger } from '@gateway/service-kit';
 import { messageOf } from '@gateway/service-kit';
 import type { CommandHistory } from '../../application/recover-journal';
 import type { JournalEntry, OperationEntry, PayoutEntry } from '../../application/ports';
-
-const OPERATION_OF: Readonly<Record<CardCommand['type'], OperationType>> = {
-  AuthorizeCard: 'AUTH',
-  ChargeCard: 'SALE',
-  AuthenticateCard: 'AUTH3D',
-  AuthenticateAndChargeCard: 'SALE3D',
-  SettleAuthorization: 'SETTLE',
-  VoidAuthorization: 'VOID',
-  RefundCharge: 'REFUND',
-  TokenizeCard: 'TOKENIZE',
-};
 
 /** The commands in Kafka, of the last seven days (ADR 0088). */
 export function createCommandHistory(options: {
@@ -43,11 +32,10 @@ export function createCommandHistory(options: {
 
   return {
     async read(onChunk) {
-      for (const partition of await topicRanges(kafka, topicPrefix, services.apiEdge.rereads)) {
-        await readBackwards(kafka, partition, (messages) =>
-          onChunk(messages.flatMap((message): JournalEntry[] => entryOf(partition, message))),
-        );
-      }
+      const ranges = await topicRanges(kafka, topicPrefix, services.apiEdge.rereads);
+      await readBackwards(kafka, ranges, (messages, at) =>
+        onChunk(messages.flatMap((message): JournalEntry[] => entryOf(at, message))),
+      );
     },
   };
 }
@@ -60,7 +48,7 @@ function operationEntry(command: CardCommand): OperationEntry {
   return {
     ...{ reference, paymentId, merchantAccount, transactionUniqueId, acceptedAt },
     space: 'card',
-    operationType: OPERATION_OF[command.type],
+    operationType: operationTypeOf[command.type],
     // A command of a refused card has a deadline long ago; its sweeper may look at once.
     deadline: data.deadline,
     ...('baseReference' in data ? { baseReference: data.baseReference } : {}),
