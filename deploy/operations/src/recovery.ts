@@ -1,4 +1,5 @@
 import { recordCommand } from '@gateway/audit';
+import type { ServiceDeclaration } from '@gateway/contracts';
 import { services } from '@gateway/contracts';
 import type { MongoConnection, Recovery, StoredProgress } from '@gateway/mongo';
 import { connectMongo, endRecovery, PROGRESS, stillToReplay } from '@gateway/mongo';
@@ -53,14 +54,6 @@ export async function runRecovery(args: readonly string[], env: Environment, pri
   }
 }
 
-/** Services that read the lost time again; threeds only notices it. */
-const READ_AGAIN: Readonly<Record<string, true>> = {
-  [services.cardProcessing.name]: true,
-  [services.authExpiry.name]: true,
-  [services.payout.name]: true,
-  [services.callbackDispatcher.name]: true,
-};
-
 interface Context {
   /** By name, without prefix. */
   databases: ReadonlyMap<string, MongoConnection>;
@@ -77,7 +70,7 @@ interface Recovering {
   unread: number;
 }
 
-/** An operation, payout or hold whose outcome nobody knows yet. */
+/** An operation or payout without a known outcome. */
 interface Open {
   kind: string;
   reference: string;
@@ -119,12 +112,12 @@ function statusOf({ service, recovery, unread }: Recovering): string {
 
 async function recoveringIn({ databases }: Context): Promise<Recovering[]> {
   const found: Recovering[] = [];
-  for (const { name: service, database } of Object.values(services)) {
+  for (const { name: service, database, readsLostAgain } of Object.values<ServiceDeclaration>(services)) {
     const mongo = databases.get(database);
     const progress = await mongo?.collection<StoredProgress>(PROGRESS).findOne({ _id: 'progress' });
     if (mongo === undefined || progress?.recovery === undefined) continue;
     // Of what a service only notices, it reads nothing again.
-    const unread = service in READ_AGAIN ? stillToReplay(progress) : 0;
+    const unread = readsLostAgain === true ? stillToReplay(progress) : 0;
     found.push({ service, mongo, recovery: progress.recovery, unread });
   }
   return found;

@@ -18,6 +18,11 @@ export interface ServiceDeclaration {
   /** Topics that it reads in its group. It writes their dead letters, and reads them again for `deadLetterReplays`. */
   readonly consumes: readonly TopicName[];
   readonly produces: readonly TopicName[];
+  /**
+   * In a recovery it gets again what its database may lack (ADR 0088): only if its handlers know what may have been done.
+   * Without it, the lost range is noticed, and not read again.
+   */
+  readonly readsLostAgain?: true;
   /** Topics that each replica reads as a whole, in groups of its own whose names begin with the service's and a dot. */
   readonly reads?: readonly TopicName[];
   /** Topics that it writes, and reads after its database was restored: what is in them belongs into the database. */
@@ -140,6 +145,7 @@ export const services = {
     database: 'cards',
     consumes: ['cardCommands', 'cardExpiries', 'threedsEvents', 'deadLetterReplays'],
     produces: ['cardEvents', 'threedsCommands', 'gatewayReplies'],
+    readsLostAgain: true,
     reads: ['cvvKeys'],
     shares: {
       ...followAccounts,
@@ -162,6 +168,7 @@ export const services = {
     database: 'payouts',
     consumes: ['payoutCommands', 'deadLetterReplays'],
     produces: ['payoutEvents'],
+    readsLostAgain: true,
     shares: { ...readAccounts, ...writeAudit },
   },
   authExpiry: {
@@ -169,6 +176,7 @@ export const services = {
     database: 'expiry',
     consumes: ['cardEvents', 'deadLetterReplays'],
     produces: ['cardExpiries'],
+    readsLostAgain: true,
     watches: { groupId: 'card-processing', topics: ['cardCommands', 'cardExpiries'] },
     shares: {},
   },
@@ -177,6 +185,7 @@ export const services = {
     database: 'callbacks',
     consumes: ['cardEvents', 'payoutEvents', 'deadLetterReplays'],
     produces: ['callbackEvents'],
+    readsLostAgain: true,
     // The only service that may read the secrets of callbacks.
     shares: { accounts: { ...followAccounts.accounts, webhookSecrets: ['find'] }, ...keepAudit },
   },

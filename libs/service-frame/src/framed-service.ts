@@ -39,11 +39,6 @@ export interface Parts<Port extends string = never> {
   /** What handlers and loops depend on. Starts before them, in this order, and stops after them. */
   beside?: readonly Part[];
   worker?: Pick<WorkerOptions, 'handlers' | 'otherTypes' | 'onDeadLetter' | 'limits'>;
-  /**
-   * In a recovery the worker gets again what the database may lack: only for handlers that ask the recovery what may have
-   * been done. Without it, the lost range is noticed and listed, and not read again.
-   */
-  readsLostAgain?: boolean;
   /** Periodic work. Starts after the worker and stops together with it. */
   loops?: readonly Part[];
   /** For other services and operators. Opens before the worker and closes after it, so that queries work during a drain. */
@@ -176,7 +171,7 @@ function workerOf({ service, deps, frame, recovery, parts }: Opened<string>) {
     save: recovery.save,
     async compare(positions) {
       const starts = await recovery.compare(positions);
-      return parts.readsLostAgain === true ? starts : [];
+      return service.readsLostAgain === true ? starts : [];
     },
   };
   return createWorker({ ...parts.worker, ...frameParts, groupId, replays, progress, onFatal });

@@ -1,11 +1,12 @@
 import { ExpireAuthorization } from '@gateway/contracts';
 import { on } from '@gateway/messaging';
 import type { CommonConfig } from '@gateway/service-kit';
-import { createMetrics, DEFAULT_CONNECTION_LIMITS, internalRoutes, listen } from '@gateway/service-kit';
-import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
+import { DEFAULT_CONNECTION_LIMITS, internalRoutes, listen } from '@gateway/service-kit';
+import type { Frame, Parts } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Space } from '@gateway/testing';
-import { failTest, openSpace, silentLogger } from '@gateway/testing';
+import { openSpace } from '@gateway/testing';
+import { framedDeps } from './framed-fixture';
 
 let space: Space;
 let events: string[];
@@ -41,30 +42,9 @@ const outer = () => ({
 
 /** A service with one of each part, which record when they start and stop. */
 function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
-  const deps: ServiceDeps<CommonConfig> = {
-    config: {
-      NODE_ENV: 'test',
-      DEVELOPMENT_REACH: 'loopback',
-      LOG_LEVEL: 'info',
-      OPS_PORT: 0,
-      GATEWAY_VERSION: 'development',
-      GATEWAY_COMMIT: 'unknown',
-      KAFKA_BROKERS: space.brokers,
-      KAFKA_TLS: 'off',
-      MONGODB_URI: space.mongoUri,
-      TOPIC_PREFIX: space.topicPrefix,
-      DATABASE_PREFIX: space.databasePrefix,
-      MAX_CLOCK_SKEW_MS: 60_000,
-      INTERNAL_HOST: '127.0.0.1',
-      TRACE_SAMPLE_RATIO: 0,
-    },
-    logger: silentLogger,
-    metrics: createMetrics('framed', { processFigures: false }),
-    onFatal: failTest,
-  };
   return createFramedService({
     service: { name: 'framed', database: 'expiry', consumes: ['cardExpiries'], produces: [], shares: {} },
-    deps,
+    deps: framedDeps(space),
     async open(opened: Frame<CommonConfig>): Promise<Parts<'inner' | 'outer'>> {
       frame = opened;
       frame.onStopLast(() => record(`last closes, database ${frame.mongo.healthy() ? 'open' : 'closed'}`));

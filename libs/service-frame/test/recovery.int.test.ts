@@ -3,11 +3,11 @@ import { on } from '@gateway/messaging';
 import type { StoredProgress } from '@gateway/mongo';
 import { connectMongo, stillToReplay } from '@gateway/mongo';
 import type { CommonConfig } from '@gateway/service-kit';
-import { createMetrics } from '@gateway/service-kit';
-import type { Frame, ServiceDeps } from '@gateway/service-frame';
+import type { Frame } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Space } from '@gateway/testing';
-import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
+import { failTest, openSpace, until } from '@gateway/testing';
+import { framedDeps } from './framed-fixture';
 
 const _id = 'progress';
 const TIMEOUT_MS = 60_000;
@@ -23,36 +23,22 @@ beforeEach(async () => {
 afterEach(() => space.remove());
 
 function newService(onFatal: (error: Error) => void = failTest) {
-  const deps: ServiceDeps<CommonConfig> = {
-    config: {
-      NODE_ENV: 'test',
-      DEVELOPMENT_REACH: 'loopback',
-      LOG_LEVEL: 'info',
-      OPS_PORT: 0,
-      GATEWAY_VERSION: 'development',
-      GATEWAY_COMMIT: 'unknown',
-      KAFKA_BROKERS: space.brokers,
-      KAFKA_TLS: 'off',
-      MONGODB_URI: space.mongoUri,
-      TOPIC_PREFIX: space.topicPrefix,
-      DATABASE_PREFIX: space.databasePrefix,
-      MAX_CLOCK_SKEW_MS: 60_000,
-      INTERNAL_HOST: '127.0.0.1',
-      TRACE_SAMPLE_RATIO: 0,
-    },
-    logger: silentLogger,
-    metrics: createMetrics('framed', { processFigures: false }),
-    onFatal,
-  };
   return createFramedService({
-    service: { name: 'framed', database: 'expiry', consumes: ['cardExpiries'], produces: ['cardExpiries'], shares: {} },
-    deps,
+    service: {
+      name: 'framed',
+      database: 'expiry',
+      consumes: ['cardExpiries'],
+      produces: ['cardExpiries'],
+      readsLostAgain: true,
+      shares: {},
+    },
+    deps: framedDeps(space, onFatal),
     async open(opened: Frame<CommonConfig>) {
       frame = opened;
       const handler = on(ExpireAuthorization, async (envelope) => {
         handled.push([envelope.data.reference.slice(-1), frame.recovery.mayHaveBeenHandled(envelope)]);
       });
-      return { readsLostAgain: true, worker: { handlers: [handler] } };
+      return { worker: { handlers: [handler] } };
     },
   });
 }

@@ -49,7 +49,6 @@ async function open(frame: Frame<Config>): Promise<Parts> {
   const allowance = createAllowance(config.EXPIRY_RATE_PER_SECOND, now);
   return {
     beside: [queue],
-    readsLostAgain: true,
     worker: {
       handlers: cardEventHandlers(ports),
       otherTypes: 'skip',

@@ -139,7 +139,6 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const { look } = createClaimer(ports, dispatcher);
   return {
     beside: [dispatcher],
-    readsLostAgain: true,
     worker: {
       handlers: outcomeHandlers(ports, dispatcher),
       otherTypes: 'skip',

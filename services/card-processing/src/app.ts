@@ -119,7 +119,6 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   return {
     hotMessages: [...Object.values(cardCommands), ...Object.values(cardEvents), OperationReplied],
     beside: [cvvKeys, keyReader, calls],
-    readsLostAgain: true,
     worker: {
       handlers: messageHandlers(ports),
       onDeadLetter: deadLetterHandler(ports),

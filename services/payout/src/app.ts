@@ -103,7 +103,6 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
       onDeadLetter: deadLetterHandler(ports),
       limits: { concurrency: config.CONCURRENCY },
     },
-    readsLostAgain: true,
     loops: loopsOf(frame, ports),
     internal: {
       name: 'query',
