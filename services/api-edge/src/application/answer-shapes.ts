@@ -7,7 +7,7 @@ import {
   customParameterRules,
   responseCodes,
 } from '@gateway/contracts';
-import { AUTHENTICATION_STARTED } from './responses';
+import { AUTHENTICATION_STARTED, CLOSED_STATES } from './responses';
 
 /** JSON Schema. One with a `title` becomes a component of docs/openapi.yaml under that name. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -215,7 +215,7 @@ const CHECKOUT_CLOSED: OutcomeShape = {
     message: { type: 'string', maxLength: 255 },
     state: {
       type: 'string',
-      enum: ['expired', 'paid', 'under_way'],
+      enum: [...CLOSED_STATES],
       description:
         '`expired`: nobody will be charged there any more. `paid`: an attempt succeeded before. `under_way`: an attempt was submitted before, and may still succeed.',
     },

@@ -5,8 +5,6 @@ import { CALLBACK_EVENTS_TABLE, CALLBACK_LIST_TABLE, CALLBACK_RESEND_TABLE } fro
 import type { CallbackEventsRequest, CallbackListRequest, CallbackResendRequest } from '../domain/callback-request';
 import type { CardRequest, CheckoutRequest, CheckoutType } from '../domain/card-request';
 import { CHECKOUT_TYPES } from '../domain/card-request';
-import type { CheckoutExpiry } from '../domain/checkout-fields';
-import { CHECKOUT_EXPIRY_TABLE } from '../domain/checkout-fields';
 import type { ClockRequest } from '../domain/clock-fields';
 import { CLOCK_TABLE } from '../domain/clock-fields';
 import { cardTable, checkoutTable } from '../domain/fields';
@@ -14,7 +12,9 @@ import type { LedgerRequest } from '../domain/ledger-fields';
 import { LEDGER_TABLE } from '../domain/ledger-fields';
 import type { BankAddresses } from '../domain/payout-fields';
 import { PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable } from '../domain/payout-fields';
-import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from '../domain/payout-request';
+import type { PayoutQuery, PayoutRequest } from '../domain/payout-request';
+import type { Subject } from '../domain/subject';
+import { subjectTable } from '../domain/subject';
 import { CARD_ECHOES } from './admit';
 import type { OutcomeShape } from './answer-shapes';
 import {
@@ -123,7 +123,7 @@ export const checkoutEndpoint: Endpoint<CheckoutRequest> = {
   operations: CHECKOUT_TYPES.map(checkoutOperation),
 };
 
-export const checkoutExpiryEndpoint: Endpoint<CheckoutExpiry> = {
+export const checkoutExpiryEndpoint: Endpoint<Subject> = {
   path: '/api/pf/checkout/expire',
   summary: 'Closes a card-entry page',
   contentTypes: JSON_AND_FORM,
@@ -136,7 +136,7 @@ export const checkoutExpiryEndpoint: Endpoint<CheckoutExpiry> = {
       title: 'CheckoutExpire',
       summary:
         'Closes a card-entry page at once, and tells whether an attempt is under way. It may be sent again at any time.',
-      table: CHECKOUT_EXPIRY_TABLE,
+      table: subjectTable(1),
       outcomes: CHECKOUT_EXPIRY_OUTCOMES,
     },
   ],
@@ -265,7 +265,7 @@ const payoutQueries = {
   takesKey: false,
 } as const;
 
-export const payoutCheckEndpoint: Endpoint<PayoutCheckRequest> = {
+export const payoutCheckEndpoint: Endpoint<Subject> = {
   ...payoutQueries,
   path: '/api/mp/transaction',
   summary: 'CHECK of a payout',

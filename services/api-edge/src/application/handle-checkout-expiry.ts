@@ -1,8 +1,8 @@
 import { CHECKOUT_ATTEMPTS_MAX, RESPONSE_CODES } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
-import type { CheckoutExpiry } from '../domain/checkout-fields';
 import type { Situation } from '../domain/checkout';
 import { situationOf } from '../domain/checkout';
+import type { Subject } from '../domain/subject';
 import type { Incoming } from './admit';
 import { attemptsOf } from './checkout-attempts';
 import type { CheckoutPorts } from './checkout-ports';
@@ -26,7 +26,7 @@ async function expire(
   ports: CheckoutPorts,
   session: Session,
   merchantAccount: string,
-  request: CheckoutExpiry,
+  request: Subject,
 ): Promise<Answer> {
   const page = await pageOf(ports, merchantAccount, request);
   const checkout = page?.checkoutId === undefined ? undefined : await ports.checkouts.find(page.checkoutId);
@@ -41,7 +41,7 @@ async function expire(
 async function pageOf(
   { journal }: CheckoutPorts,
   merchantAccount: string,
-  request: CheckoutExpiry,
+  request: Subject,
 ): Promise<OperationEntry | undefined> {
   const id =
     'reference' in request

@@ -1,6 +1,6 @@
 import type { PayoutOutcome } from '@gateway/contracts';
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
-import type { PayoutCheckRequest } from '../domain/payout-request';
+import type { Subject } from '../domain/subject';
 import type { Incoming } from './admit';
 import { payoutCheckEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
@@ -24,7 +24,7 @@ async function check(
   ports: PayoutCheckPorts,
   session: Session,
   merchantAccount: string,
-  request: PayoutCheckRequest,
+  request: Subject,
 ): Promise<Answer> {
   const entry = await entryAsked(ports, merchantAccount, request);
   if (entry === undefined) return checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []);
@@ -44,7 +44,7 @@ async function check(
 function entryAsked(
   { journal }: PayoutCheckPorts,
   merchantAccount: string,
-  request: PayoutCheckRequest,
+  request: Subject,
 ): Promise<PayoutEntry | undefined> {
   return 'reference' in request
     ? journal.findByReference(merchantAccount, 'payout', request.reference)

@@ -1,4 +1,5 @@
 import type { Customer, MerchantNotes, Secret, TransactionType } from '@gateway/contracts';
+import type { Subject } from './subject';
 
 /** The card data for the vault, and nowhere else. Month `01` to `12`, year with four digits. */
 export interface CardData {
@@ -89,10 +90,9 @@ export interface TokenizeRequest extends Operation<'TOKENIZE'> {
   readonly card: Secret<CardData>;
 }
 
-/** The subject of a CHECK: `transaction_unique_id` wins if both were sent. */
 export interface CheckRequest {
   readonly transactionType: 'CHECK';
-  readonly by: { readonly transactionUniqueId: string } | { readonly reference: string };
+  readonly by: Subject;
 }
 
 /** A request with valid fields, by transaction type. Its free text shows no card number. */

@@ -6,7 +6,8 @@ import { texts } from './field-check';
 import * as rule from './field-rules';
 import type { FieldRow, FieldRule, Findings } from './field-table';
 import { row } from './field-table';
-import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from './payout-request';
+import type { PayoutQuery, PayoutRequest } from './payout-request';
+import { subjectTable } from './subject';
 
 /** The formats of account numbers and bank codes of all countries. */
 export interface BankAddresses {
@@ -138,20 +139,7 @@ function address(found: Findings): Receiver['address'] {
 }
 
 /** The fields of the CHECK of a payout. */
-export const PAYOUT_CHECK_TABLE: RequestTable<PayoutCheckRequest> = {
-  rows: [
-    row(
-      'transaction_unique_id',
-      { beside: 'reference', then: 'optional', otherwise: 'required' },
-      rule.knownUniqueId(MIN_ID_LENGTH),
-    ),
-    row('reference', 'optional', rule.shortReference),
-  ],
-  build(found) {
-    const transactionUniqueId = found.optionalText('transaction_unique_id');
-    return transactionUniqueId === undefined ? { reference: found.text('reference') } : { transactionUniqueId };
-  },
-};
+export const PAYOUT_CHECK_TABLE = subjectTable(MIN_ID_LENGTH);
 
 /** The fields of a query on demand. */
 export const PAYOUT_QUERY_TABLE: RequestTable<PayoutQuery> = {

@@ -11,9 +11,6 @@ export interface PayoutRequest {
   readonly custom: MerchantNotes['custom'];
 }
 
-/** The subject of a payout CHECK: `transaction_unique_id` wins if both were sent. */
-export type PayoutCheckRequest = { readonly transactionUniqueId: string } | { readonly reference: string };
-
 /** A page of the payouts accepted in a window. Times are whole unix seconds, both inclusive; pages begin with 1. */
 export interface PayoutQuery {
   readonly from: number;
