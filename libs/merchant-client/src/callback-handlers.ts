@@ -44,8 +44,10 @@ export interface NodeResponse {
 
 /**
  * For express, connect and Node's http. It reads the body itself. Behind a body parser it takes `request.body`, which must
- * be the bytes (`express.raw`) if `webhookSecret` is given. Throws a TypeError if there is no secret. Errors of `onCallback` go to `next`; without a `next` they are
+ * be the bytes (`express.raw`) if `webhookSecret` is given. Errors of `onCallback` go to `next`; without a `next` they are
  * answered with 500.
+ *
+ * @throws TypeError if there is no secret
  */
 export function expressCallbackHandler(secrets: CallbackSecrets, onCallback: OnCallback) {
   requireSecret(secrets);
