@@ -225,7 +225,8 @@ export function createWorker(options: WorkerOptions): Worker {
   async function findStarts(): Promise<void> {
     if (progress === undefined) return;
     const group = { groupId, topicPrefix, topics: [...topics.values()] };
-    const positions = await within(limits.startTimeoutMs, 'asking how far the group is', fetchPositions(kafka, group));
+    const asking = fetchPositions(kafka, group, limits.startTimeoutMs);
+    const positions = await within(limits.startTimeoutMs, 'asking how far the group is', asking);
     const found = await progress.compare(positions);
     starts = found.map((start) => ({ ...start, topic: topicOf(topicPrefix, start.topic) }));
   }

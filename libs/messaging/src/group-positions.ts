@@ -1,4 +1,6 @@
+import type { Admin } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
+import { untilAnswered } from './brokers-away';
 import type { KafkaClient } from './client';
 import { ON_RECORD } from './offset-commits';
 import { rangesOf, topicOf, withAdmin } from './topics';
@@ -34,32 +36,38 @@ export interface PartitionOffset {
   readonly offset: number;
 }
 
+interface Group {
+  /** Full name. */
+  groupId: string;
+  topicPrefix: string | undefined;
+  topics: readonly TopicName[];
+}
+
 /**
- * @param group.groupId full name
- * @throws kafkajs' error if the brokers cannot be reached or reject a request
+ * Asks again while a broker or the group's coordinator is away, as a member does that joins.
+ *
+ * @throws kafkajs' error if the brokers reject a request, or were away for `patienceMs`
  */
-export async function fetchPositions(
-  kafka: KafkaClient,
-  group: { groupId: string; topicPrefix: string | undefined; topics: readonly TopicName[] },
-): Promise<GroupPosition[]> {
-  const { groupId, topicPrefix, topics } = group;
-  return withAdmin(kafka, async (admin) => {
-    const names = topics.map((topic) => topicOf(topicPrefix, topic));
-    const offsets = await admin.fetchOffsets({ groupId, topics: names });
-    const ofTopics = await Promise.all(
-      topics.map(async (topic, index) => {
-        const name = names[index] ?? '';
-        const committed = new Map(
-          (offsets.find((entry) => entry.topic === name)?.partitions ?? [])
-            .filter(({ metadata }) => metadata === ON_RECORD)
-            .map(({ partition, offset }) => [partition, Number(offset)]),
-        );
-        return (await rangesOf(admin, name)).map(({ partition, low, end: high }) => ({
-          ...{ topic, partition, low, high },
-          committed: committed.get(partition),
-        }));
-      }),
-    );
-    return ofTopics.flat();
-  });
+export function fetchPositions(kafka: KafkaClient, group: Group, patienceMs: number): Promise<GroupPosition[]> {
+  return untilAnswered(patienceMs, () => withAdmin(kafka, (admin) => positionsOf(admin, group)));
+}
+
+async function positionsOf(admin: Admin, { groupId, topicPrefix, topics }: Group): Promise<GroupPosition[]> {
+  const names = topics.map((topic) => topicOf(topicPrefix, topic));
+  const offsets = await admin.fetchOffsets({ groupId, topics: names });
+  const ofTopics = await Promise.all(
+    topics.map(async (topic, index) => {
+      const name = names[index] ?? '';
+      const committed = new Map(
+        (offsets.find((entry) => entry.topic === name)?.partitions ?? [])
+          .filter(({ metadata }) => metadata === ON_RECORD)
+          .map(({ partition, offset }) => [partition, Number(offset)]),
+      );
+      return (await rangesOf(admin, name)).map(({ partition, low, end: high }) => ({
+        ...{ topic, partition, low, high },
+        committed: committed.get(partition),
+      }));
+    }),
+  );
+  return ofTopics.flat();
 }

@@ -4,6 +4,8 @@ import { PartitionAssigners } from 'kafkajs';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup';
 import { createErrorFromCode } from 'kafkajs/src/protocol/error';
 import type { AnyBroker } from './any-broker';
+import type { KafkaFailure } from './brokers-away';
+import { isAway } from './brokers-away';
 import type { ClusterMetadata } from './broker-link';
 import { LinkError } from './broker-link';
 import type { FetchPace } from './fetch-pace';
@@ -27,42 +29,6 @@ const RANGE_ERRORS_APART_MS = 5_000;
 
 /** Kafka's code for `REBALANCE_IN_PROGRESS`: a member has to join its group again. */
 const REBALANCE_IN_PROGRESS = 27;
-
-/** Errors that mean a broker, leader or coordinator is away or has moved. They must not end the membership. */
-const AWAY = new Set([
-  'KafkaJSConnectionError',
-  'KafkaJSConnectionClosedError',
-  'KafkaJSRequestTimeoutError',
-  'KafkaJSLockTimeout',
-  'KafkaJSBrokerNotFound',
-  'KafkaJSTopicMetadataNotLoaded',
-  'LinkError',
-  'TimeoutError',
-  'LEADER_NOT_AVAILABLE',
-  'NOT_LEADER_FOR_PARTITION',
-  'REPLICA_NOT_AVAILABLE',
-  'FENCED_LEADER_EPOCH',
-  'UNKNOWN_LEADER_EPOCH',
-  'UNKNOWN_TOPIC_OR_PARTITION',
-  'KAFKA_STORAGE_ERROR',
-  'OFFSET_NOT_AVAILABLE',
-  'GROUP_LOAD_IN_PROGRESS',
-  'GROUP_COORDINATOR_NOT_AVAILABLE',
-  'NOT_COORDINATOR_FOR_GROUP',
-]);
-
-interface KafkaFailure {
-  readonly name: string;
-  readonly type?: string;
-  readonly cause?: unknown;
-}
-
-/** kafkajs wraps the original error in errors about retries. */
-function isAway(error: unknown): boolean {
-  let root = error as KafkaFailure;
-  while (root.cause instanceof Error && root.name !== 'LinkError') root = root.cause;
-  return AWAY.has(root.name) || (root.type !== undefined && AWAY.has(root.type));
-}
 
 interface RangeError extends KafkaFailure {
   readonly topic: string;

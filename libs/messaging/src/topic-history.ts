@@ -2,24 +2,30 @@ import type { KafkaMessage } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
 import type { BrokerLink, PartitionPosition } from './broker-link';
 import { LinkError } from './broker-link';
+import { untilAnswered } from './brokers-away';
 import type { KafkaClient } from './client';
 import { createLeaderLinks } from './leader-links';
 import type { PartitionRange } from './topics';
 import { rangesOf, topicOf, withAdmin } from './topics';
 
-/** @throws kafkajs' error if the brokers cannot be reached or reject a request */
+/** A leader may be elected meanwhile. */
+const PATIENCE_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** @throws kafkajs' error if the brokers reject a request, or were away for a minute */
 export function topicRanges(
   kafka: KafkaClient,
   topicPrefix: string | undefined,
   topics: readonly TopicName[],
 ): Promise<PartitionRange[]> {
-  return withAdmin(kafka, async (admin) => {
-    const ranges = topics.map((topic) => rangesOf(admin, topicOf(topicPrefix, topic)));
-    return (await Promise.all(ranges)).flat();
-  });
+  return untilAnswered(PATIENCE_MS, () =>
+    withAdmin(kafka, async (admin) => {
+      const ranges = topics.map((topic) => rangesOf(admin, topicOf(topicPrefix, topic)));
+      return (await Promise.all(ranges)).flat();
+    }),
+  );
 }
 
-const ANSWER_TIMEOUT_MS = 10_000;
 const FETCH_BYTES = 1_048_576;
 /** Messages in memory at a time. Most readers need the newest few alone. */
 const FIRST_CHUNK = 16;
@@ -29,7 +35,7 @@ const CHUNK_MAX = 512;
  * Gives the messages of each partition in chunks of at most 512, the newest chunk first, each with its newest message
  * first, until `onChunk` says that it needs no older ones of this partition, or there are none.
  *
- * @throws LinkError or KafkaAccessError if a broker does not answer or refuses
+ * @throws KafkaAccessError if a broker refuses; LinkError if a leader was away for a minute
  */
 export async function readBackwards(
   kafka: Pick<KafkaClient, 'links'>,
@@ -37,12 +43,25 @@ export async function readBackwards(
   onChunk: (messages: KafkaMessage[], at: PartitionRange) => Promise<'enough' | 'older'>,
 ): Promise<void> {
   const leaders = createLeaderLinks(kafka.links);
+  const topics = [...new Set(ranges.map(({ topic }) => topic))];
+  let leaderOf: Awaited<ReturnType<typeof leaders.of>> | undefined;
+
+  async function read(from: PartitionPosition, to: number): Promise<KafkaMessage[]> {
+    try {
+      leaderOf ??= await leaders.of(topics);
+      const leader = leaderOf(from);
+      if (leader === undefined) throw new LinkError(`${from.topic} ${from.partition} has no leader`);
+      return await readChunk(leader, from, to);
+    } catch (error) {
+      leaderOf = undefined;
+      throw error;
+    }
+  }
+
   try {
-    const leaderOf = await leaders.of([...new Set(ranges.map(({ topic }) => topic))]);
     for (const range of ranges) {
-      const leader = leaderOf(range);
-      if (leader === undefined) throw new LinkError(`${range.topic} ${range.partition} has no leader`);
-      await readPartition(leader, range, (messages) => onChunk(messages, range));
+      const readPatiently = (from: PartitionPosition, to: number) => untilAnswered(PATIENCE_MS, () => read(from, to));
+      await readPartition(readPatiently, range, (messages) => onChunk(messages, range));
     }
   } finally {
     leaders.close();
@@ -50,14 +69,14 @@ export async function readBackwards(
 }
 
 async function readPartition(
-  leader: BrokerLink,
+  read: (from: PartitionPosition, to: number) => Promise<KafkaMessage[]>,
   { topic, partition, low, end }: PartitionRange,
   onChunk: (messages: KafkaMessage[]) => Promise<'enough' | 'older'>,
 ): Promise<void> {
   let size = FIRST_CHUNK;
   for (let to = end; to > low; size = Math.min(CHUNK_MAX, size * 2)) {
     const from = Math.max(low, to - size);
-    const messages = await readChunk(leader, { topic, partition, offset: from }, to);
+    const messages = await read({ topic, partition, offset: from }, to);
     if ((await onChunk(messages.reverse())) === 'enough') return;
     to = from;
   }
