@@ -104,7 +104,7 @@ test('a cardholder whom the issuer refuses stays on the page, for another card',
   const { page } = await browser.visitor();
   await buy(page);
   await page.getByRole('button', { name: /fail/i }).click();
-  await page.getByText(/declined/i).waitFor();
+  await page.getByText('Your bank could not confirm that it was you.').waitFor();
 });
 
 test('a forged callback changes nothing', async () => {

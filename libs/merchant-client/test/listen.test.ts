@@ -105,7 +105,7 @@ test.each([
 ])('an answer with %s is reported in one sentence, and nothing is forwarded', async (_what, tampered) => {
   gateway.play(tampered, STOPPED);
   expect(await listened()).toBe(1);
-  expect(lines.at(-1)).toBe('The gateway answers something else.');
+  expect(lines.at(-1)).toBe(`${gateway.url}: The gateway answers something else.`);
   expect([received, existsSync(positionFile)]).toEqual([[], false]);
 });
 
