@@ -6,6 +6,7 @@ import { Value } from '@sinclair/typebox/value';
 import { utcDay } from '@gateway/contracts';
 import type { ClientSession } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
+import { createBatcher } from '@gateway/service-kit';
 import type { Departures } from './departures';
 import { FILE_MODE } from './pain001-file';
 import type { Batch, Records } from './records';
@@ -109,7 +110,7 @@ export function createManifests(options: {
     return { batch: head, members: found };
   }
 
-  async function reconcile(): Promise<void> {
+  async function adoptUnknown(): Promise<void> {
     const days = await listed(directory, DAY);
     const newest = (await Promise.all(days.slice(-2).map(recordsOf))).flat().slice(-NEWEST);
     // A restored database is an earlier one: if it has the newest files, it has those before.
@@ -123,6 +124,12 @@ export function createManifests(options: {
     // The newest last, so that a crash in between leaves one that is unknown.
     for (const file of missing.flat()) await adopt(await read(file));
   }
+
+  /** An operator's command calls off hundreds at once: one look is enough for all that wait for it. */
+  const looks = createBatcher<undefined, void>(async (waiting) => {
+    await adoptUnknown();
+    return waiting.map(() => undefined);
+  });
 
   async function recordsOf(day: string): Promise<EmittedFile[]> {
     const names = await listed(join(directory, day), RECORD);
@@ -189,7 +196,7 @@ export function createManifests(options: {
       if (day < oldest) await rm(join(directory, day), { recursive: true, force: true });
   }
 
-  return { record, reconcile, prune };
+  return { record, reconcile: () => looks.add(undefined), prune };
 }
 
 /** `20261121`, in UTC. */
