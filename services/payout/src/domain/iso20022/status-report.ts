@@ -213,6 +213,8 @@ export type Fate = 'open' | 'settled' | 'declined' | 'returned';
 
 export interface Known {
   fate: Fate;
+  /** Only its booking says that a transfer is paid. */
+  settledByBooking?: boolean;
   /** The bank may have the file twice, so a status of the whole message may refer to either copy. */
   writtenAgain: boolean;
   /** The bank has said something about the message that is no rejection, so it could read the file. */
@@ -245,7 +247,7 @@ const SETTLED = new Set(['ACSC', 'ACCC']);
 const REJECTED = 'RJCT';
 
 /** A return without a reason (ISO 20022 `narrative`). */
-const NO_REASON = 'NARR';
+export const NO_REASON = 'NARR';
 
 /** True if the report says anything about the message that is no rejection. */
 export function showsAcceptance({ group, payments }: StatusReport): boolean {
@@ -271,10 +273,10 @@ export function readStatement(known: Known, statement: Statement): Reading {
   return { kind: 'doubtful', problem: `status ${status} is not known` };
 }
 
-function readSettlement({ fate, declinedByName }: Known, { named }: Statement): Reading {
+function readSettlement({ fate, declinedByName, settledByBooking }: Known, { named }: Statement): Reading {
   switch (fate) {
     case 'open':
-      return { kind: 'settled' };
+      return { kind: settledByBooking === true ? 'submitted' : 'settled' };
     case 'declined':
       // A settlement of the whole message excludes transfers that were declined by name. Any other settlement contradicts
       // the decline, and the payout's owner reports that.

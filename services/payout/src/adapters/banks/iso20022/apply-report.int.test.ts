@@ -3,7 +3,7 @@ import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
 import type { StatusReport } from '../../../domain/iso20022/status-report';
-import type { TakeNews } from './apply-report';
+import type { TakeNews } from './apply-reading';
 import { applyReport } from './apply-report';
 import { openRecords } from './records';
 
@@ -35,6 +35,7 @@ async function apply(references: readonly string[], take: TakeNews): Promise<str
   return applyReport(report, {
     members,
     take,
+    settledBy: 'either',
     writtenAgain: false,
     accepted: false,
     now: Date.now,

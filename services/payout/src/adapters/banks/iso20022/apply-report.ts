@@ -1,5 +1,6 @@
-import type { BankFacts, BankNews, NewsVerdict } from '../../../application/bank-ports';
-import type { Reading, Statement, StatusReport } from '../../../domain/iso20022/status-report';
+import type { BankFacts } from '../../../application/bank-ports';
+import type { SettledBy } from '../../../domain/iso20022/booking';
+import type { Statement, StatusReport } from '../../../domain/iso20022/status-report';
 import {
   amountDifference,
   isAcceptance,
@@ -7,18 +8,16 @@ import {
   restWithout,
   statementsOf,
 } from '../../../domain/iso20022/status-report';
+import type { Applying } from './apply-reading';
+import { amountKnown, applyReading } from './apply-reading';
 import type { Member, Records } from './records';
 
-export type TakeNews = (news: BankNews) => Promise<NewsVerdict>;
-
-interface Context {
-  members: Records['members'];
-  take: TakeNews;
+interface Context extends Applying {
+  settledBy: SettledBy;
   /** The bank may have the message twice. */
   writtenAgain: boolean;
   /** The bank has accepted the message in an earlier report. */
   accepted: boolean;
-  now: () => number;
 }
 
 /** Transfers processed at the same time. */
@@ -93,37 +92,27 @@ async function compared(
     for (const member of await members.find({ batch, _id }, { projection }).toArray()) {
       ours.add(member._id);
       const statements = byReference.get(member._id) ?? [];
-      differing.push(...statements.filter((one) => amountDifference(one, amountOf(member)) !== undefined));
+      differing.push(...statements.filter((one) => amountDifference(one, amountKnown(member).amountE4) !== undefined));
     }
   }
   return { strangers: references.filter((reference) => !ours.has(reference)), differing };
 }
 
-/** An earlier release kept the amount in the transfer alone, which is removed once its fate is known. */
-function amountOf({ amountE4, transfer }: Member): number | undefined {
-  return amountE4 ?? transfer?.amountE4;
-}
-
-async function applyStatements(
-  member: Member,
-  statements: readonly Statement[],
-  { members, take, writtenAgain, accepted, now }: Context,
-): Promise<string[]> {
+async function applyStatements(member: Member, statements: readonly Statement[], context: Context): Promise<string[]> {
   const problems: string[] = [];
   let known = member;
-  const amountE4 = amountOf(member);
+  const { writtenAgain, accepted } = context;
+  const settledByBooking = context.settledBy === 'booking';
   for (const statement of statements) {
     const { fate = 'open', declinedByName = false } = known;
     const acceptedItself = wasAccepted(known);
     const facts = { fate, declinedByName, writtenAgain, accepted: accepted || acceptedItself, acceptedItself };
-    const reading = readStatement(amountE4 === undefined ? facts : { ...facts, amountE4 }, statement);
-    const bank = factsOf(statement);
-    const problem = await tell(known, reading, bank, take);
-    if (problem !== undefined) problems.push(`${member._id}: ${problem}`);
-    if (reading.kind === 'nothing-new') continue;
-    const change = changeOf(known, reading, { ...statement, bank, at: now() }, problem !== undefined);
-    await members.updateOne({ _id: member._id }, change);
-    known = { ...known, ...change.$set };
+    const reading = readStatement({ ...facts, settledByBooking, ...amountKnown(known) }, statement);
+    const { status, general } = statement;
+    const said = { bank: factsOf(statement), status, isAcceptance: isAcceptance(status), byName: !general };
+    const applied = await applyReading(known, reading, said, context);
+    if (applied.problem !== undefined) problems.push(`${member._id}: ${applied.problem}`);
+    known = applied.member;
   }
   return problems;
 }
@@ -131,64 +120,6 @@ async function applyStatements(
 /** An earlier release kept the last status alone. */
 function wasAccepted({ acceptedAt, status }: Member): boolean {
   return acceptedAt !== undefined || (status !== undefined && isAcceptance(status));
-}
-
-/** Returns the problem, if there is one. */
-async function tell(member: Member, reading: Reading, bank: BankFacts, take: TakeNews): Promise<string | undefined> {
-  const outcome = outcomeOf(reading, bank, member);
-  const verdict = outcome === undefined ? 'applied' : await take({ reference: member._id, outcome });
-  if (reading.kind === 'doubtful') return reading.problem;
-  if (verdict === 'applied') return undefined;
-  return verdict === 'unknown-payout'
-    ? 'no payout has this reference'
-    : `${reading.kind} contradicts what is on record`;
-}
-
-/** An intermediate status is news only if the bank adds a reason. */
-function outcomeOf(reading: Reading, bank: BankFacts, { fate = 'open' }: Member): BankNews['outcome'] | undefined {
-  switch (reading.kind) {
-    case 'nothing-new':
-      return undefined;
-    case 'submitted':
-      return bank.reasonCode === undefined && bank.reasonDescription === undefined
-        ? undefined
-        : { kind: 'submitted', bank };
-    case 'doubtful':
-      return fate === 'open' ? { kind: 'submitted', bank } : undefined;
-    case 'settled':
-      return { kind: 'settled', bank };
-    case 'declined':
-      return { kind: 'declined', code: reading.code, bank };
-    case 'returned':
-      return { kind: 'returned', reasonCode: reading.reasonCode, bank };
-  }
-}
-
-function changeOf(
-  { fate = 'open', acceptedAt }: Member,
-  reading: Reading,
-  { status, general, bank, at }: Statement & { bank: BankFacts; at: number },
-  isProblem: boolean,
-): { $set: Partial<Member>; $unset?: { transfer: '' } } {
-  const isFirst = acceptedAt === undefined && isAcceptance(status);
-  const said = { status, bank, ...(isFirst && { acceptedAt: at }) };
-  const ended = { ...said, endedAt: new Date(at) };
-  // A contradiction must not change the transfer's outcome.
-  if (isProblem) return { $set: said };
-  switch (reading.kind) {
-    case 'settled':
-    case 'returned':
-      return { $set: { ...ended, fate: reading.kind }, $unset: { transfer: '' } };
-    case 'declined':
-      return {
-        $set: { ...ended, fate: reading.kind, code: reading.code, declinedByName: !general },
-        $unset: { transfer: '' },
-      };
-    case 'submitted':
-    case 'nothing-new':
-    case 'doubtful':
-      return { $set: { ...said, fate } };
-  }
 }
 
 function factsOf({ status, reasons: [reason], description, bankReference }: Statement): BankFacts {

@@ -84,6 +84,7 @@ export function createIso20022Connector(options: {
     records,
     lease: createWorkLease({ leases: records.leases, work: 'inbox', owner: newId(), clock }),
     schemaCheck,
+    settledByOf: settings.settledByOf,
     onReport: (result) => reports.inc({ result }),
     onLook: createInboxGauge(options.metrics),
     logger,

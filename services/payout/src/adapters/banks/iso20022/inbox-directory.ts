@@ -5,19 +5,21 @@ import { join } from 'node:path';
 import type { Logger } from '@gateway/service-kit';
 import type { StatusReport } from '../../../domain/iso20022/status-report';
 import { differencesOf, showsAcceptance } from '../../../domain/iso20022/status-report';
-import type { TakeNews } from './apply-report';
+import type { AccountReport, SettledBy } from '../../../domain/iso20022/booking';
+import { applyBookings } from './apply-bookings';
+import type { TakeNews } from './apply-reading';
 import { applyReport } from './apply-report';
+import type { BankMessage } from './bank-messages';
+import { BANK_MESSAGES, readBankMessage } from './bank-messages';
 import { endBatch } from './ends';
 import type { InboxFiles } from './inbox-files';
 import { listInbox, MAX_REPORT_BYTES, readOnce } from './inbox-files';
 import type { WorkLease } from './lease';
-import { PAIN_002_SHAPE, readPain002 } from './pain002-file';
 import type { Batch, Records, ReportRecord } from './records';
 import { takeStep } from './records';
 import type { ReportOutcome } from './report-archive';
 import { createReportArchive, REPORT_FOLDERS } from './report-archive';
 import type { SchemaCheck } from './schema-check';
-import { PAIN_002 } from './schema-check';
 import { reportUnknownMessage } from './unknown-message';
 
 /** Files to set aside in one round. Those that stay in the inbox do not count, so they block no others. */
@@ -40,9 +42,12 @@ interface Round {
 }
 
 interface Content {
-  report: StatusReport;
+  message: BankMessage;
   digest: string;
 }
+
+/** A report on an account may be about any message. */
+const ANY_MESSAGE = '';
 
 /** A file as it was read: `stats` are those of the content. */
 interface Reading {
@@ -59,6 +64,8 @@ export function createInboxDirectory(options: {
   records: Records;
   lease: WorkLease;
   schemaCheck: SchemaCheck;
+  /** What settles the payouts of a debtor account. */
+  settledByOf: (iban: string) => SettledBy;
   /** Called for every file that is set aside. */
   onReport: (result: ReportRecord['result']) => void;
   /** Called with what waits, in each round of each replica. */
@@ -119,7 +126,7 @@ export function createInboxDirectory(options: {
     // The schema check may take longer than the lease lasts.
     await keepLease();
     try {
-      const outcome = 'report' in content ? await outcomeOf(name, content, round) : content;
+      const outcome = 'message' in content ? await outcomeOf(name, content, round) : content;
       if (outcome === undefined) return 'stays';
       if (!(await archive.setAside(name, stats, outcome))) return 'stays';
       passedOver.delete(name);
@@ -143,7 +150,7 @@ export function createInboxDirectory(options: {
       return { stats, content: failed([`${stats.size} bytes are more than ${MAX_REPORT_BYTES}`]) };
     }
     const content = await contentOf(file.bytes);
-    if (!passedOver.has(name) || !('report' in content)) return { stats, content };
+    if (!passedOver.has(name) || !('message' in content)) return { stats, content };
     const late =
       'it could not be read for a while, and later reports have been applied; compare them, then move it back';
     return { stats, content: { ...failed([late]), digest: content.digest } };
@@ -151,10 +158,12 @@ export function createInboxDirectory(options: {
 
   async function contentOf(bytes: Buffer): Promise<Content | ReportOutcome> {
     const digest = createHash('sha256').update(bytes).digest('hex');
-    const read = await schemaCheck.read(bytes, PAIN_002, PAIN_002_SHAPE).catch((error: unknown) => {
+    const read = await schemaCheck.read(bytes, BANK_MESSAGES).catch((error: unknown) => {
       throw new CheckFailed(String(error));
     });
-    return 'problem' in read ? { ...failed([read.problem]), digest } : { report: readPain002(read.content), digest };
+    return 'problem' in read
+      ? { ...failed([read.problem]), digest }
+      : { message: readBankMessage(read.content), digest };
   }
 
   /**
@@ -179,22 +188,17 @@ export function createInboxDirectory(options: {
   /** Undefined if it must wait for an earlier report on its message, to keep the bank's order. */
   async function outcomeOf(
     name: string,
-    { report, digest }: Content,
+    { message, digest }: Content,
     { take, unfinished }: Round,
   ): Promise<ReportOutcome | undefined> {
-    const { messageId, originalMessageId } = report;
-    if (unfinished.has(originalMessageId)) return undefined;
-    unfinished.add(originalMessageId);
+    const about = 'statusReport' in message ? message.statusReport.originalMessageId : ANY_MESSAGE;
+    const waits = about === ANY_MESSAGE ? unfinished.size > 0 : unfinished.has(about) || unfinished.has(ANY_MESSAGE);
+    if (waits) return undefined;
+    unfinished.add(about);
     const known = await records.reports.findOne({ digest, result: 'applied' });
-    const outcome =
-      known === null
-        ? {
-            ...(await apply(report, { records, take, keepLease, now, logger, file: name })),
-            messageId,
-            originalMessageId,
-          }
-        : { result: 'duplicate' as const, problems: [] };
-    unfinished.delete(originalMessageId);
+    const context = { records, take, settledByOf: options.settledByOf, keepLease, now, logger, file: name };
+    const outcome = known === null ? await apply(message, context) : { result: 'duplicate' as const, problems: [] };
+    unfinished.delete(about);
     return { ...outcome, digest };
   }
 
@@ -204,13 +208,28 @@ export function createInboxDirectory(options: {
 interface Applying {
   records: Records;
   take: TakeNews;
+  settledByOf: (iban: string) => SettledBy;
   keepLease: () => Promise<void>;
   now: () => number;
   logger: Logger;
   file: string;
 }
 
-async function apply(report: StatusReport, context: Applying): Promise<ReportOutcome> {
+async function apply(message: BankMessage, context: Applying): Promise<ReportOutcome> {
+  if ('accountReport' in message) {
+    const { messageId } = message.accountReport;
+    return { ...(await applyAccountReport(message.accountReport, context)), messageId };
+  }
+  const { messageId, originalMessageId } = message.statusReport;
+  return { ...(await applyStatusReport(message.statusReport, context)), messageId, originalMessageId };
+}
+
+async function applyAccountReport(report: AccountReport, context: Applying): Promise<ReportOutcome> {
+  const { records, keepLease, ...more } = context;
+  return outcomeWith(await applyBookings(report, { ...records, ...more, beforeEach: keepLease }));
+}
+
+async function applyStatusReport(report: StatusReport, context: Applying): Promise<ReportOutcome> {
   const { originalMessageId: _id } = report;
   const { members, batches } = context.records;
   const batch = await batches.findOne({ _id });
@@ -224,6 +243,7 @@ async function apply(report: StatusReport, context: Applying): Promise<ReportOut
   const problems = await applyReport(report, {
     members,
     take: context.take,
+    settledBy: context.settledByOf(batch.debtor.iban),
     writtenAgain: (batch.writings ?? 0) > 1,
     accepted: batch.acceptedAt !== undefined,
     now: context.now,
@@ -234,6 +254,10 @@ async function apply(report: StatusReport, context: Applying): Promise<ReportOut
     await batches.updateOne({ _id }, { $set: { acceptedAt: context.now() } });
   }
   await endBatch(context.records, { _id, reportedAt }, context.now());
+  return outcomeWith(problems);
+}
+
+function outcomeWith(problems: string[]): ReportOutcome {
   return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
 }
 

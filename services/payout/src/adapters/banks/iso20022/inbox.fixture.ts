@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { BankNews } from '../../../application/bank-ports';
+import type { SettledBy } from '../../../domain/iso20022/booking';
 import { createInboxDirectory } from './inbox-directory';
 import type { InboxFiles } from './inbox-files';
 import { OUR_IBAN } from './iso20022.fixture';
@@ -86,6 +87,7 @@ export async function openInbox(
   records: Records,
   schemaCheck: SchemaCheck,
   beforeCheck: (xml: Uint8Array) => Promise<void> = () => Promise.resolve(),
+  settledBy: SettledBy = 'either',
 ): Promise<Inbox> {
   const directory = mkdtempSync(join(tmpdir(), 'iso20022-inbox-'));
   const clock = { now: NOON };
@@ -104,6 +106,7 @@ export async function openInbox(
         return schemaCheck.read(xml, ...more);
       },
     },
+    settledByOf: () => settledBy,
     onReport: () => undefined,
     onLook: (files) => void (seen = files),
     logger: loggerInto(lines),

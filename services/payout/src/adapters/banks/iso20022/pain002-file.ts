@@ -6,9 +6,8 @@ import type {
   StatusReport,
   TransactionStatus,
 } from '../../../domain/iso20022/status-report';
+import { description, node, nodes, text } from './content';
 import type { Content, Shape } from './xml-content';
-
-const DESCRIPTION_LENGTH = 255;
 
 const TOTALS = { OrgnlNbOfTxs: 'text', OrgnlCtrlSum: 'text' } as const satisfies Shape;
 const REASONS = { StsRsnInf: { Rsn: { Cd: 'text', Prtry: 'text' }, AddtlInf: 'text' } } as const satisfies Shape;
@@ -87,38 +86,10 @@ function statusOf(parent: Content, name: string): BankStatus {
   const status = text(parent, name);
   const infos = nodes(parent, 'StsRsnInf');
   const reasons = infos.map((info) => node(info, 'Rsn')).flatMap((one) => text(one, 'Cd') ?? text(one, 'Prtry') ?? []);
-  const description = descriptionIn(infos);
+  const said = description(infos, 'AddtlInf');
   return {
     ...(status === undefined ? {} : { status }),
     reasons,
-    ...(description === '' ? {} : { description }),
+    ...(said === undefined ? {} : { description: said }),
   };
-}
-
-/** Cut between two characters. */
-function descriptionIn(infos: readonly Content[]): string {
-  const lines = infos.flatMap((info) => texts(info, 'AddtlInf'));
-  // A character takes two places at most.
-  const beginning = lines.join(' ').slice(0, 2 * DESCRIPTION_LENGTH);
-  return [...beginning].slice(0, DESCRIPTION_LENGTH).join('');
-}
-
-function values(parent: Content, name: string): readonly (string | Content)[] {
-  return parent[name] ?? [];
-}
-
-function nodes(parent: Content, name: string): Content[] {
-  return values(parent, name).filter((value) => typeof value !== 'string');
-}
-
-function texts(parent: Content, name: string): string[] {
-  return values(parent, name).filter((value) => typeof value === 'string');
-}
-
-function node(parent: Content, name: string): Content {
-  return nodes(parent, name)[0] ?? {};
-}
-
-function text(parent: Content, name: string): string | undefined {
-  return texts(parent, name)[0];
 }

@@ -35,6 +35,8 @@ export interface Member {
   /** When the bank first said anything about it that is no rejection. */
   acceptedAt?: number;
   bank?: BankFacts;
+  /** The bank's reference of the debit. */
+  bookedAs?: string;
   /** When its fate became known, it was cancelled, or its payout was found to be at rest. */
   endedAt?: Date;
 }

@@ -5,15 +5,15 @@ import type { Content, Shape } from './xml-content';
 /** The schemas, relative to the sources and to the build output. */
 const SCHEMAS = join(__dirname, '../../../../schemas');
 
-const namespaceOf = (message: string): string => `urn:iso:std:iso:20022:tech:xsd:${message}`;
+export const namespaceOf = (message: string): string => `urn:iso:std:iso:20022:tech:xsd:${message}`;
 
 /** @param written the message whose schema is used: its own, or a neighbouring version's with the same elements */
-function schemaOf(message: string, written: string = message): [namespace: string, schema: Schema] {
+export function schemaOf(message: string, written: string = message): [namespace: string, schema: Schema] {
   return [namespaceOf(message), { path: join(SCHEMAS, `${written}.xsd`), writtenFor: namespaceOf(written) }];
 }
 
 /** A schema, and the namespace in its file. */
-interface Schema {
+export interface Schema {
   readonly path: string;
   readonly writtenFor: string;
 }
@@ -23,21 +23,8 @@ export type Schemas = Readonly<Record<string, Schema>>;
 
 export const PAIN_001: Schemas = Object.fromEntries([schemaOf('pain.001.001.09')]);
 
-/** Versions whose schema we have. Another one is checked by the next of them, which has its elements, and more. */
-const PAIN_002_VERSIONS = [3, 10, 12, 14, 15];
-const FIRST_PAIN_002 = 3;
-
-export const PAIN_002: Schemas = Object.fromEntries(
-  PAIN_002_VERSIONS.flatMap((written, index) => {
-    const first = (PAIN_002_VERSIONS[index - 1] ?? FIRST_PAIN_002 - 1) + 1;
-    const versions = Array.from({ length: written - first + 1 }, (_, offset) => first + offset);
-    return versions.map((version) => schemaOf(pain002Of(version), pain002Of(written)));
-  }),
-);
-
-function pain002Of(version: number): string {
-  return `pain.002.001.${String(version).padStart(2, '0')}`;
-}
+/** What is taken from outside, by namespace: what is read of each message, and how it is checked, if we have a schema. */
+export type Messages = Readonly<Record<string, Partial<Schema> & { shape: Shape }>>;
 
 export interface SchemaCheck {
   /**
@@ -45,8 +32,8 @@ export interface SchemaCheck {
    * undefined if it is valid. Throws if the check does not end in time.
    */
   problemOf(xml: string | Uint8Array, schemas: Schemas): Promise<string | undefined>;
-  /** Checks a document likewise, and reads from the same tree what `shape` names. A document that takes too long is bad. */
-  read(xml: Uint8Array, schemas: Schemas, shape: Shape): Promise<{ problem: string } | { content: Content }>;
+  /** Checks a document likewise, and reads from the same tree what its shape names. A document that takes too long is bad. */
+  read(xml: Uint8Array, messages: Messages): Promise<{ problem: string } | { content: Content }>;
   stop(): Promise<void>;
 }
 
@@ -60,11 +47,7 @@ const IDLE_MS = 5_000;
 /** The worker as source or as build output, like this file. */
 const WORKER = join(__dirname, `schema-worker${extname(__filename) === '.ts' ? '.mts' : '.mjs'}`);
 
-interface Task {
-  xml: string | Uint8Array;
-  schemas: Schemas;
-  shape?: Shape;
-}
+type Task = { xml: string | Uint8Array; schemas: Schemas } | { xml: Uint8Array; messages: Messages };
 
 interface Answer {
   problem?: string;
@@ -81,7 +64,7 @@ export function createSchemaCheck(readTimeoutMs = READ_TIMEOUT_MS): SchemaCheck 
   async function ask(task: Task): Promise<Answer> {
     clearTimeout(idle);
     asking = Promise.withResolvers();
-    const timer = setTimeout(() => tooLate(task), task.shape === undefined ? TIMEOUT_MS : readTimeoutMs);
+    const timer = setTimeout(() => tooLate(task), 'schemas' in task ? TIMEOUT_MS : readTimeoutMs);
     try {
       worker ??= started();
       worker.postMessage(task);
@@ -109,8 +92,8 @@ export function createSchemaCheck(readTimeoutMs = READ_TIMEOUT_MS): SchemaCheck 
   }
 
   /** A document of ours is written again later. One from outside is the reason: errors take time, and it may have many. */
-  function tooLate({ shape }: Task): void {
-    if (shape !== undefined) asking?.resolve({ problem: `not read within ${readTimeoutMs} ms` });
+  function tooLate(task: Task): void {
+    if ('messages' in task) asking?.resolve({ problem: `not read within ${readTimeoutMs} ms` });
     void dismiss(`no schema validation within ${TIMEOUT_MS} ms`);
   }
 
@@ -131,8 +114,8 @@ export function createSchemaCheck(readTimeoutMs = READ_TIMEOUT_MS): SchemaCheck 
 
   return {
     problemOf: async (xml, schemas) => (await inTurn({ xml, schemas })).problem,
-    async read(xml, schemas, shape) {
-      const { problem, content } = await inTurn({ xml, schemas, shape });
+    async read(xml, messages) {
+      const { problem, content } = await inTurn({ xml, messages });
       return content === undefined ? { problem: problem ?? 'nothing was read' } : { content };
     },
     stop: () => dismiss('the schema check is stopped'),

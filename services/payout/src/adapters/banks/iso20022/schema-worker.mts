@@ -22,10 +22,10 @@ import type { Content, Shape } from './xml-content.js';
 interface Task {
   /** A path, or the document itself. */
   xml: string | Uint8Array;
-  /** By namespace of the root element. */
-  schemas: Record<string, Schema>;
-  /** What to read from a valid document. Its one name is the root element's. */
-  shape?: Shape;
+  /** By namespace of the root element: documents that are checked. */
+  schemas?: Record<string, Schema>;
+  /** By namespace of the root element: documents that are read, and before that checked if there is a schema. */
+  messages?: Record<string, Partial<Schema> & { shape: Shape }>;
 }
 
 interface Schema {
@@ -65,25 +65,35 @@ function validatorOf(namespace: string, { path, writtenFor }: Schema): XsdValida
   }
 }
 
-function answerTo({ xml, schemas, shape }: Task): { problem?: string; content?: Content } {
+function answerTo({ xml, schemas = {}, messages = {} }: Task): { problem?: string; content?: Content } {
   const bytes = typeof xml === 'string' ? readFileSync(xml) : xml;
   let document: XmlDocument | undefined;
   try {
     document = parsed(bytes);
     const namespace = document.root.namespaceUri;
-    const schema = Object.hasOwn(schemas, namespace) ? schemas[namespace] : undefined;
-    if (schema === undefined) {
+    const known: Record<string, Partial<Schema> & { shape?: Shape }> = { ...schemas, ...messages };
+    const message = Object.hasOwn(known, namespace) ? known[namespace] : undefined;
+    if (message === undefined) {
       return {
-        problem: `namespace ${namespace === '' ? 'none' : namespace} is not taken, only ${Object.keys(schemas).join(', ')}`,
+        problem: `namespace ${namespace === '' ? 'none' : namespace} is not taken, only versions of ${kindsOf(known)}`,
       };
     }
-    validatorOf(namespace, schema).validate(document);
+    const { path, writtenFor, shape } = message;
+    if (path !== undefined && writtenFor !== undefined) {
+      validatorOf(namespace, { path, writtenFor }).validate(document);
+    }
     return shape === undefined ? {} : { content: contentOf(document, shape) };
   } catch (error) {
     return { problem: (error as Error).message.slice(0, PROBLEM_LENGTH) };
   } finally {
     document?.dispose();
   }
+}
+
+/** `pain.002, camt.053`, in the order of the namespaces. */
+function kindsOf(known: object): string {
+  const kinds = Object.keys(known).map((namespace) => /[a-z]+\.\d+(?=\.\d+\.\d+$)/.exec(namespace)?.[0]);
+  return [...new Set(kinds)].join(', ');
 }
 
 function parsed(bytes: Uint8Array): XmlDocument {

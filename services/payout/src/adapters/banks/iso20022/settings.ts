@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value';
 import { hasRightCheckDigits } from '@gateway/contracts';
 import { ConfigurationError, loadConfig } from '@gateway/service-kit';
 import type { CutOffs } from '../../../domain/iso20022/cut-offs';
+import type { SettledBy } from '../../../domain/iso20022/booking';
 import { parseCutOffs } from '../../../domain/iso20022/cut-offs';
 import { sepaText } from '../../../domain/iso20022/sepa-text';
 
@@ -17,7 +18,10 @@ export const settings = Type.Object({
     minLength: 1,
     description: 'Directory of pain.001 files for the bank, on one file system with its folder `.staged`',
   }),
-  ISO20022_INBOX_DIR: Type.String({ minLength: 1, description: 'Directory of pain.002 files from the bank' }),
+  ISO20022_INBOX_DIR: Type.String({
+    minLength: 1,
+    description: "Directory of the bank's reports (pain.002, camt.053, camt.054, pacs.004)",
+  }),
   ISO20022_DEBTORS: Type.String({ minLength: 1, description: 'Path of the JSON file that lists the debtor accounts' }),
   ISO20022_INITIATING_PARTY: Type.String({
     minLength: 1,
@@ -50,12 +54,15 @@ export const settings = Type.Object({
   }),
 });
 
+const SETTLED_BY = ['status', 'booking', 'either'] as const satisfies SettledBy[];
+
 const DebtorsFile = Type.Array(
   Type.Object(
     {
       name: Type.String({ minLength: 1, maxLength: PARTY_NAME_LENGTH }),
       iban: Type.String(),
       bic: Type.Optional(Type.String({ pattern: '^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$' })),
+      settledBy: Type.Optional(Type.Union(SETTLED_BY.map((name) => Type.Literal(name)))),
     },
     { additionalProperties: false },
   ),
@@ -80,16 +87,18 @@ export interface Iso20022Settings {
   outcomeDays: number;
   /** By IBAN; undefined if the file does not list it. */
   debtorOf(iban: string): Debtor | undefined;
+  /** Which report of its bank says that a payout is paid. */
+  settledByOf(iban: string): SettledBy;
 }
 
 /** Throws {@link ConfigurationError}, also for mistakes in the debtors' file. */
 export function loadSettings(env: Record<string, string | undefined>): Iso20022Settings {
   const values = loadConfig(settings, env);
   const cutOffs = parseCutOffs(values.ISO20022_CUT_OFF);
-  const { debtorOf, problems } = readDebtors(values.ISO20022_DEBTORS);
+  const { debtorOf, settledByOf, problems } = readDebtors(values.ISO20022_DEBTORS);
   if (cutOffs === undefined) problems.push('ISO20022_CUT_OFF is neither HH:MM,HH:MM nor a number of minutes like 30m');
   if (!isSepaText(values.ISO20022_INITIATING_PARTY)) problems.push(notSepaText('ISO20022_INITIATING_PARTY'));
-  if (cutOffs === undefined || debtorOf === undefined || problems.length > 0) {
+  if (cutOffs === undefined || debtorOf === undefined || settledByOf === undefined || problems.length > 0) {
     throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
   }
   return {
@@ -101,10 +110,13 @@ export function loadSettings(env: Record<string, string | undefined>): Iso20022S
     pollMs: values.ISO20022_POLL_MS,
     outcomeDays: values.ISO20022_OUTCOME_DAYS,
     debtorOf,
+    settledByOf,
   };
 }
 
-function readDebtors(path: string): { debtorOf?: Iso20022Settings['debtorOf']; problems: string[] } {
+function readDebtors(
+  path: string,
+): Partial<Pick<Iso20022Settings, 'debtorOf' | 'settledByOf'>> & { problems: string[] } {
   const file = parseJson(path);
   if (file instanceof Error) return { problems: [`ISO20022_DEBTORS: ${path}: ${file.message}`] };
   if (!Value.Check(DebtorsFile, file)) {
@@ -115,9 +127,11 @@ function readDebtors(path: string): { debtorOf?: Iso20022Settings['debtorOf']; p
     ...(isSepaText(name) ? [] : [notSepaText(`${path}: ${name}`)]),
     ...(hasRightCheckDigits(iban) ? [] : [`${path}: ${iban} has wrong check digits`]),
   ]);
-  const byIban = new Map(file.map((debtor) => [debtor.iban, debtor]));
+  // Kept with each payout, and compared: what may be set anew tomorrow is no part of it.
+  const byIban = new Map(file.map(({ settledBy: _settledBy, ...debtor }): [string, Debtor] => [debtor.iban, debtor]));
+  const settledBy = new Map(file.map((debtor) => [debtor.iban, debtor.settledBy]));
   if (byIban.size < file.length) problems.push(`${path}: an IBAN comes twice`);
-  return { problems, debtorOf: (iban) => byIban.get(iban) };
+  return { problems, debtorOf: (iban) => byIban.get(iban), settledByOf: (iban) => settledBy.get(iban) ?? 'either' };
 }
 
 /** Returns an Error if the file cannot be read. */
