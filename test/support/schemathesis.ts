@@ -5,22 +5,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Document } from './documented-api';
 import { closed } from './documented-api';
+import { installPythonPackages } from './python-packages';
 
 const run = promisify(execFile);
 const root = join(__dirname, '..', '..');
-const INSTALL_TIMEOUT_MS = 300_000;
 const OUTPUT_BYTES_MAX = 16 * 1_048_576;
 
-/** The folder of Schemathesis and what it needs, for PYTHONPATH; downloaded once for each machine. */
-export async function installSchemathesis(): Promise<string> {
-  const { stdout } = await run(process.execPath, ['scripts/test-schemathesis.mjs'], {
-    cwd: root,
-    timeout: INSTALL_TIMEOUT_MS,
-  });
-  const announced = JSON.parse(stdout) as { packages: string } | { failure: string };
-  if ('failure' in announced) throw new Error(announced.failure);
-  return announced.packages;
-}
+/** The folder of Schemathesis and what it needs, for PYTHONPATH. */
+export const installSchemathesis = (): Promise<string> => installPythonPackages('schemathesis-4.32.5');
 
 export interface SchemathesisOptions {
   packages: string;
