@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@gateway/contracts';
-import type { KeyRing, Keys, Sealed, SealedSecret, Verifier } from '@gateway/vault';
+import type { KeyRing, Keys, Sealed, SealedSecret } from '@gateway/vault';
 import {
   createKeyRing,
   createSecretOpener,
   createSecretSealer,
   createVerifier,
   DecryptionError,
+  isSameVerifier,
   UnknownKeyError,
 } from '@gateway/vault';
 import type { Account } from './account';
@@ -47,7 +48,7 @@ export function createSecretWriter(publicKeys: Keys, accountKeys: Keys): SecretW
     keyId: sealer.keyId,
     writerKeyId: sealer.writerKeyId,
     seal: (merchantAccount, purpose, secret) => sealer.seal(secret, belongsTo(merchantAccount, purpose)),
-    passwordVerifier: (merchantAccount, password) => verifier.make(password, belongsTo(merchantAccount, 'password')),
+    passwordVerifier: (merchantAccount, password) => verifier.of(belongsTo(merchantAccount, 'password'))(password),
   };
 }
 
@@ -81,26 +82,32 @@ export async function signingSecrets(
 export type PasswordCheck = (account: Account | undefined, password: Secret) => boolean | undefined;
 
 /**
- * Each check decrypts one copy, makes one verifier and compares one: of the account or of nobody. So its time tells
+ * Each check decrypts one copy and makes two verifiers with one key: of the account or of nobody. So its time tells
  * neither whether the account exists nor which form its password has.
  */
 export function createPasswordCheck(accountKeys: Keys): PasswordCheck {
   const keyRing = createKeyRing(accountKeys);
-  const verifier: Verifier = createVerifier(accountKeys);
+  const verifier = createVerifier(accountKeys);
   const nobodysPassword = new Secret(randomBytes(NOBODYS_PASSWORD_BYTES).toString('base64url'));
   const nobodysCopy = encryptCopy(keyRing, NOBODY, 'signing-password', nobodysPassword);
-  const nobodysVerifier = verifier.make(nobodysPassword, belongsTo(NOBODY, 'password'));
+  const nobodysVerifier = verifier.of(belongsTo(NOBODY, 'password'))(nobodysPassword);
 
   return (account, password) => {
     const name = account?.merchantAccount ?? NOBODY;
-    const { signingPassword, passwordVerifier } = account?.credentials.expose() ?? {};
+    const { signingPassword, passwordVerifier } = account?.credentials.expose() ?? {
+      passwordVerifier: nobodysVerifier,
+    };
     const copy = signingPassword === undefined || isSealed(signingPassword) ? undefined : signingPassword;
     try {
       const opened = openCopy(keyRing, copy === undefined ? NOBODY : name, 'signing-password', copy ?? nobodysCopy);
-      const ofCopy = verifier.make(opened, belongsTo(name, 'password'));
+      const verifierOf = verifier.of(
+        belongsTo(name, 'password'),
+        copy === undefined ? passwordVerifier?.keyId : undefined,
+      );
+      const ofCopy = verifierOf(opened);
       // A copy decides: an earlier release that sets a new password leaves the verifier of the old one.
-      const expected = copy !== undefined ? ofCopy : account === undefined ? nobodysVerifier : passwordVerifier;
-      return expected && verifier.matches(expected, password, belongsTo(name, 'password'));
+      const expected = copy === undefined ? passwordVerifier : ofCopy;
+      return expected && isSameVerifier(expected, verifierOf(password));
     } catch (error) {
       if (error instanceof UnknownKeyError || error instanceof DecryptionError) return undefined;
       throw error;

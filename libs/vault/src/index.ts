@@ -11,7 +11,7 @@ export type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
 export { ensureCvvIndexes } from './cvvs';
 export { newKey, newKeyPair, newVaultKeys } from './generate-keys';
 export type { Verifier } from './verifier';
-export { createVerifier } from './verifier';
+export { createVerifier, isSameVerifier } from './verifier';
 export type { KeyRing, Sealed } from './key-ring';
 export { createKeyRing, DecryptionError } from './key-ring';
 export type { KeyProviderConfig } from './key-provider';
