@@ -58,7 +58,8 @@ export function createSandboxQuota(options: {
   /** All of them: a sum over the accounts would cost each request more. */
   let unsentTotal = 0;
   let knownTotal = 0;
-  let day = utcDay(now());
+  let dayNumber = dayNumberOf(now());
+  let day = utcDay(dayNumber * DAY_MS);
   /** Of days that are over, and could not be sent. */
   let left: { day: string; unsent: Map<string, number> }[] = [];
   const warned = new Set<string>();
@@ -68,11 +69,13 @@ export function createSandboxQuota(options: {
     unsentTotal = [...counts.values()].reduce((all, count) => all + count, 0);
   }
 
+  /** Each request asks, so days are compared as numbers: to write a date costs more than all else here. */
   function turnDay(): void {
-    const today = utcDay(now());
-    if (today === day) return;
+    const today = dayNumberOf(now());
+    if (today === dayNumber) return;
     if (unsent.size > 0) left = [...left, { day, unsent }].slice(-DAYS_LEFT_MAX);
-    day = today;
+    dayNumber = today;
+    day = utcDay(today * DAY_MS);
     known = new Map();
     replaceUnsent(new Map());
     warned.clear();
@@ -135,6 +138,10 @@ const DAYS_LEFT_MAX = 3;
 export function isTestRequest(account: Pick<Account, 'state'>, request: object): boolean {
   if (isSandbox(account)) return true;
   return 'currency' in request && typeof request.currency === 'string' && isTestCurrency(request.currency);
+}
+
+function dayNumberOf(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
 }
 
 function secondsOfDayLeft(atMs: number): number {
