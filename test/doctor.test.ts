@@ -144,7 +144,7 @@ const accountKey = async (): Promise<string> => {
 test('a healthy deployment has nothing to fix', async () => {
   const { lines, exitCode } = await doctor();
   expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
-  expect(lines).toHaveLength(11);
+  expect(lines).toHaveLength(12);
   expect(exitCode).toBe(0);
 });
 
@@ -164,6 +164,11 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
     'a replica that is not ready',
     () => beside({ service: 'threeds', ready: false }),
     /services +threeds at \S+ is not ready \(database\)/,
+  ],
+  [
+    'a service in recovery',
+    () => beside({ service: 'payout', figures: { gateway_recovery: 1 } }),
+    /recovery +payout at \S+ is in recovery, because .*: docs\/recovery\.md/,
   ],
   [
     'another profile',

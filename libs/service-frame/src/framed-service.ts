@@ -138,6 +138,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
       permitted: publisher.permitted(),
       ...parts.readiness?.(),
     }),
+    mode: () => (opened.recovery.current() === undefined ? 'ordinary' : 'recovery'),
   });
   onStop(() => ops.close(REQUESTS_DRAIN_TIMEOUT_MS));
   ports['ops'] = ops.port;

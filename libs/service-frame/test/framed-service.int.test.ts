@@ -80,6 +80,7 @@ test('everything opens in order, answers, and closes in reverse', async () => {
   expect(await ready.json()).toEqual({
     ready: true,
     checks: { started: true, clock: true, database: true, login: true, consumer: true, permitted: true },
+    mode: 'ordinary',
   });
   expect(await (await get(service.ports.inner)).text()).toBe('inner');
   expect(await (await get(service.ports.outer)).text()).toBe('outer');

@@ -248,7 +248,11 @@ test('the internal port serves liveness, readiness by check, metrics, and what r
   database = false;
   const notReady = await ask(ops.port, '/health/ready');
   expect(notReady.status).toBe(503);
-  expect(JSON.parse(notReady.body)).toEqual({ ready: false, checks: { database: false, bus: true } });
+  expect(JSON.parse(notReady.body)).toEqual({
+    ready: false,
+    checks: { database: false, bus: true },
+    mode: 'ordinary',
+  });
   const { body: metrics } = await ask(ops.port, '/metrics');
   expect(metrics).toContain('process_resident_memory_bytes{service="test"}');
   expect(metrics).toContain('gateway_ready{check="database",service="test"} 0\n');

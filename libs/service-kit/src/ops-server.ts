@@ -14,12 +14,15 @@ const METRICS_READERS: readonly CallerKind[] = ['metrics', 'operator'];
 /** Named checks; the service is ready if all are true. */
 export type Readiness = () => Record<string, boolean>;
 
+/** `recovery`: the service is ready, and begins nothing new until an operator ends its recovery. */
+export type Mode = 'ordinary' | 'recovery';
+
 /** Without these, a public port has no useful answer. Without the others it refuses some requests, and serves the rest. */
 const SERVING_CHECKS = ['started', 'database'];
 
 /**
- * The internal port of every service: `/health/live`, `/health/ready` (503 names what is missing), `/health/serving`,
- * `/metrics` and `/about`. The last two require an identity where other machines reach the port.
+ * The internal port of every service: `/health/live`, `/health/ready` (503 names what is missing; both name the
+ * mode), `/health/serving`, `/metrics` and `/about`. The last two require an identity where other machines reach the port.
  *
  * `/health/serving` is for load balancers of public ports: 200 from the first time that the service is ready, while its
  * database is there. So merchants reach CHECK when Kafka is away, and a bad release gets no requests.
@@ -29,10 +32,12 @@ export async function startOpsServer(options: {
   access: InternalAccess;
   about: About;
   readiness: Readiness;
+  /** Default: ordinary. Probes do not depend on it. */
+  mode?: () => Mode;
   metrics: Registry;
   tls?: ListenOptions['tls'];
 }): Promise<ListeningServer> {
-  const { access, about, readiness, metrics, tls } = options;
+  const { access, about, readiness, mode = () => 'ordinary', metrics, tls } = options;
   registerAbout(metrics, about);
   registerReadiness(metrics, readiness);
   const mayRead: RequestHandler = (request, response, next) => {
@@ -49,7 +54,7 @@ export async function startOpsServer(options: {
   };
   app.get('/health/ready', (_request, response) => {
     const health = look();
-    response.status(health.ready ? 200 : 503).json(health);
+    response.status(health.ready ? 200 : 503).json({ ...health, mode: mode() });
   });
   app.get('/health/serving', (_request, response) => {
     const { checks } = look();

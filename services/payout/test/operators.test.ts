@@ -252,6 +252,7 @@ it('is ready when everything is open, and counts the bank’s answers', async ()
   expect(await ready.json()).toEqual({
     ready: true,
     checks: { started: true, clock: true, database: true, login: true, consumer: true, permitted: true },
+    mode: 'ordinary',
   });
   const reference = await world.send(payout('10.50'));
   await world.isIn(reference, 'settled');

@@ -123,7 +123,10 @@ it('tells health and figures on its internal port', async () => {
   await payoutClientOf(simulator).pay(newKey());
   const ops = `http://127.0.0.1:${simulator.ports.ops}`;
   const ready = await fetch(`${ops}/health/ready`);
-  expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks: { started: true, database: true } }]);
+  expect([ready.status, await ready.json()]).toEqual([
+    200,
+    { ready: true, checks: { started: true, database: true }, mode: 'ordinary' },
+  ]);
   const figures = await (await fetch(`${ops}/metrics`)).text();
   expect(figures).toMatch(/simulator_directory_answers_total\{answer="C",[^}]*\} [1-9]/);
   expect(figures).toMatch(/simulator_directory_answers_total\{answer="unavailable",[^}]*\} [1-9]/);

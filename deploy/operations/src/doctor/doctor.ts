@@ -12,6 +12,7 @@ import { identitiesCheck } from './checks/identities';
 import { indexesCheck } from './checks/indexes';
 import { COUNT_TIMEOUT_MS, keysCheck } from './checks/keys';
 import { proxyCheck } from './checks/proxy';
+import { recoveryCheck } from './checks/recovery';
 import { servicesCheck } from './checks/services';
 import { topicsCheck } from './checks/topics';
 import { versionsCheck } from './checks/versions';
@@ -25,7 +26,7 @@ Uses the settings of the last npm start, or those of npm run provision, OPS_URLS
 INTERNAL_TLS_CA_FILE, SIGNING_PUBLIC_KEY, PUBLIC_BASE_URL and THREEDS_PUBLIC_URL.`;
 
 const CHECKS: readonly Check[] = [
-  ...[servicesCheck, versionsCheck, clocksCheck, groupsCheck, topicsCheck, accessCheck, indexesCheck],
+  ...[servicesCheck, recoveryCheck, versionsCheck, clocksCheck, groupsCheck, topicsCheck, accessCheck, indexesCheck],
   ...[keysCheck, certificatesCheck, identitiesCheck, proxyCheck],
 ];
 
