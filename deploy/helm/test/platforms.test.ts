@@ -250,25 +250,30 @@ describe('command lines', () => {
   const containerOf = (objects: readonly KubernetesObject[], name: string) =>
     named(objects, 'CronJob', name).spec.jobTemplate.spec.template.spec.containers[0];
 
-  test('wait suspended for whoever stops payouts at night', async () => {
+  const secretOf = (...keys: readonly string[]) => ({
+    secretName: 'operator',
+    defaultMode: 288,
+    items: keys.map((key) => ({ key, path: key })),
+  });
+
+  test('wait suspended for whoever stops payouts, or restores, at night', async () => {
     const commands = commandsOf(await chart.render('production'));
+    const operator = secretOf('IDENTITY_TOKEN');
+    const recovery = secretOf('IDENTITY_TOKEN', 'MONGODB_URI');
     expect(
       commands.map(({ metadata, spec }) => [
         metadata.name,
         spec.jobTemplate.spec.template.spec.containers[0].args,
         spec.jobTemplate.spec.template.spec.volumes.find(({ name }) => name === 'secrets')?.secret,
       ]),
-    ).toEqual(
-      [
-        ['gateway-hold', ['payouts', 'hold', '--all']],
-        ['gateway-holds', ['payouts', 'holds']],
-        ['gateway-release', ['payouts', 'release', '--all']],
-      ].map(([name, args]) => [
-        name,
-        args,
-        { secretName: 'operator', defaultMode: 288, items: [{ key: 'IDENTITY_TOKEN', path: 'IDENTITY_TOKEN' }] },
-      ]),
-    );
+    ).toEqual([
+      ['gateway-hold', ['payouts', 'hold', '--all'], operator],
+      ['gateway-holds', ['payouts', 'holds'], operator],
+      ['gateway-lost', ['recovery', 'list'], recovery],
+      ['gateway-recovered', ['recovery', 'end', '--reason', 'ended by a Job of the chart'], recovery],
+      ['gateway-recovery', ['recovery', 'status'], recovery],
+      ['gateway-release', ['payouts', 'release', '--all'], operator],
+    ]);
   });
 
   test('get what they need of Kafka and MongoDB, and nothing else', async () => {
@@ -286,6 +291,8 @@ describe('command lines', () => {
 
   test('can be left out one by one', async () => {
     const objects = await chart.render('production', { commands: { release: null } });
-    expect(commandsOf(objects).map(({ metadata }) => metadata.name)).toEqual(['gateway-hold', 'gateway-holds']);
+    const names = commandsOf(objects).map(({ metadata }) => metadata.name);
+    expect(names).toEqual(expect.arrayContaining(['gateway-hold', 'gateway-holds']));
+    expect(names).not.toContain('gateway-release');
   });
 });
