@@ -5,11 +5,14 @@ import type { MongoConnection, Recovery, StoredProgress } from '@gateway/mongo';
 import { connectMongo, endRecovery, PROGRESS, stillToReplay } from '@gateway/mongo';
 import type { Environment, Print } from '@gateway/service-kit';
 import { ConfigurationError, explanationOf, runCommandLine } from '@gateway/service-kit';
+import type { ListedHold } from './recovery-holds';
+import { holdsIn } from './recovery-holds';
 import { readConfig } from './settings';
 
 const LISTED_MAX = 500;
 const USAGE = `usage: npm run recovery -- status              which services are in recovery, and how much they have read again
-       npm run recovery -- list                what has no known outcome, at most ${LISTED_MAX} of each kind
+       npm run recovery -- list                what has no known outcome, holds that nobody will void, and holds
+                                               whose end waits; at most ${LISTED_MAX} of each kind
        npm run recovery -- end --reason TEXT [--even-if-open]
                                                new work begins again; refused while messages are read again
                                                or outcomes are unknown, unless --even-if-open
@@ -89,9 +92,12 @@ async function execute(command: Command, context: Context): Promise<number> {
       for (const one of recovering) print(statusOf(one));
       return 0;
     case 'list': {
-      const open = await openIn(context);
+      const [open, holds] = [await openIn(context), await openHolds(context)];
       for (const { kind, reference, state } of open) print(`${kind}  ${reference}  ${state}`);
-      print(`${open.length} without a known outcome`);
+      for (const { kind, reference, state } of holds) print(`HOLD  ${reference}  ${kind}, ${state}`);
+      const abandoned = holds.filter(({ kind }) => kind === 'abandoned').length;
+      const due = holds.length - abandoned;
+      print(`${open.length} without a known outcome, ${abandoned} abandoned holds, ${due} due to be voided`);
       return 0;
     }
     case 'end':
@@ -168,6 +174,13 @@ async function openIn({ databases }: Context): Promise<Open[]> {
 async function listed(
   mongo: MongoConnection | undefined,
   collection: string,
+async function openHolds({ databases }: Context): Promise<ListedHold[]> {
+  const cards = databases.get(services.cardProcessing.database);
+  const expiry = databases.get(services.authExpiry.database);
+  if (cards === undefined || expiry === undefined) return [];
+  return holdsIn({ cards, expiry }, { now: Date.now(), max: LISTED_MAX });
+}
+
   filter: object,
   read: (document: Record<string, unknown>) => Open[],
 ): Promise<Open[]> {

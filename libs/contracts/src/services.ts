@@ -76,13 +76,13 @@ const inspect = {
 
 const ofRecovery = { progress: ['find', 'update'] } as const;
 
-/** `npm run recovery` ends a service's recovery, and lists what has no known outcome. */
+/** `npm run recovery` ends a service's recovery, and lists what has no known outcome or no end. */
 const endRecoveries = {
   edge: ofRecovery,
   cards: { ...ofRecovery, payments: ['find'] },
   threeds: ofRecovery,
   payouts: { ...ofRecovery, payouts: ['find'] },
-  expiry: ofRecovery,
+  expiry: { ...ofRecovery, deadlines: ['find'] },
   callbacks: ofRecovery,
 } as const satisfies SharedCollections;
 
