@@ -61,7 +61,7 @@ export async function openDirectPayouts(options: {
     accounts,
   });
   const ports: Ports = {
-    recoveringSince: () => undefined,
+    recovery: { mayHaveBeenHandled: () => false },
     payouts,
     handle: createHandle({ store: payouts, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     accounts,

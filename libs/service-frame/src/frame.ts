@@ -131,7 +131,7 @@ export async function openFrame<Config extends CommonConfig>(
     logger,
   });
   onStop(() => clock.stop());
-  const recovery = await openRecovery({ mongo, clock, topicPrefix, onFatal: deps.onFatal, metrics, logger });
+  const recovery = await openRecovery({ mongo, clock, onFatal: deps.onFatal, metrics, logger });
   const kafka = createKafka({ ...connection, clientId: name, logger });
   const databases: DatabaseClient[] = [mongo];
   const outboxes: Outbox[] = [];

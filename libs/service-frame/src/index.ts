@@ -1,3 +1,3 @@
 export * from './framed-service';
 export * from './frame';
-export type { MessagePlace, RecoveryMode } from './recovery';
+export type { RecoveryMode } from './recovery';

@@ -1,6 +1,4 @@
-import type { TopicName } from '@gateway/contracts';
 import type { PartitionOffset, ProgressKeeper } from '@gateway/messaging';
-import { topicOf } from '@gateway/messaging';
 import type { Clock, LostRange, MongoConnection, Recovery, StoredProgress } from '@gateway/mongo';
 import { DatabaseReplacedError, openProgress } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
@@ -10,21 +8,17 @@ import { comparePositions } from './compare-positions';
 /** Also how long a service may go on after an operator has ended the recovery. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Where a message is. */
-export interface MessagePlace {
-  /** Full name. */
-  readonly topic: string;
-  readonly partition: number;
-  /** Decimal. */
-  readonly offset: string;
-}
-
 /** Whether the service's database was restored, and an operator has not ended the recovery yet (ADR 0088). */
 export interface RecoveryMode {
   /** Undefined in an ordinary service. Up to a second old. */
   current(): Recovery | undefined;
-  /** True for a message from before the notice: it may have been handled, and its record lost. */
-  mayHaveBeenHandled(place: MessagePlace): boolean;
+  /**
+   * True for a command from before the notice: it may have been carried out, and its record lost. Its time counts and not
+   * its place in the topic, because the sweeper of the edge sends open commands again.
+   *
+   * @param acceptedAt epoch ms
+   */
+  mayHaveBeenHandled(acceptedAt: number): boolean;
   /** Begins a recovery for what the service itself has found. */
   notice(ranges: readonly LostRange[]): Promise<void>;
 }
@@ -38,12 +32,11 @@ export interface RecoveryWatch extends RecoveryMode, ProgressKeeper {
 export async function openRecovery(options: {
   mongo: MongoConnection;
   clock: Clock;
-  topicPrefix: string;
   onFatal: (error: Error) => void;
   metrics: Registry;
   logger: Logger;
 }): Promise<RecoveryWatch> {
-  const { mongo, clock, topicPrefix, onFatal, metrics, logger } = options;
+  const { mongo, clock, onFatal, metrics, logger } = options;
   const store = await openProgress(mongo, clock);
   let latest = await store.read();
   /** The last use of this database before this process. */
@@ -82,14 +75,7 @@ export async function openRecovery(options: {
     start: () => looking.start(),
     stop: () => looking.stop(),
     current: () => latest.recovery,
-    mayHaveBeenHandled: ({ topic, partition, offset }) =>
-      latest.recovery?.ranges.some(
-        (range) =>
-          topicOf(topicPrefix, range.topic as TopicName) === topic &&
-          range.partition === partition &&
-          range.older === 'database' &&
-          Number(offset) < range.to,
-      ) === true,
+    mayHaveBeenHandled: (acceptedAt) => acceptedAt < (latest.recovery?.noticedAt ?? 0),
     notice,
     async compare(positions): Promise<readonly PartitionOffset[]> {
       // After the brokers' answer: another replica saves offsets before it commits them.

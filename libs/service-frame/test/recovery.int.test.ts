@@ -36,7 +36,7 @@ function newService(onFatal: (error: Error) => void = failTest) {
     async open(opened: Frame<CommonConfig>) {
       frame = opened;
       const handler = on(ExpireAuthorization, async (envelope) => {
-        handled.push([envelope.data.reference.slice(-1), frame.recovery.mayHaveBeenHandled(envelope)]);
+        handled.push([envelope.data.reference.slice(-1), frame.recovery.mayHaveBeenHandled(envelope.data.expiresAt)]);
       });
       return { worker: { handlers: [handler] } };
     },
@@ -50,7 +50,7 @@ function message(number: number) {
   const paymentId = 'PAYMENT000000000';
   return {
     declaration: ExpireAuthorization,
-    data: { paymentId, merchantAccount: 'merchant', reference: `${paymentId}000${number}`, expiresAt: 1 },
+    data: { paymentId, merchantAccount: 'merchant', reference: `${paymentId}000${number}`, expiresAt: frame.clock.now() },
     key: paymentId,
   } as never;
 }

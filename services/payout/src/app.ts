@@ -82,7 +82,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     screening: deps.screening ?? createScreening({ reservations, accounts: directory, paidTo: payouts.paidTo }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
-    recoveringSince: () => frame.recovery.current()?.noticedAt,
+    recovery: frame.recovery,
     claimMs: resolverLeaseMs(banks.longestCallMs),
     calls,
     now,

@@ -111,7 +111,7 @@ function world({ beforeLook, onCall, connector = settlingBank }: Hooks) {
   };
   let ids = 0;
   const ports: HoldingPorts = {
-    recoveringSince: () => undefined,
+    recovery: { mayHaveBeenHandled: () => false },
     payouts,
     holds,
     handle: createHandle({

@@ -84,7 +84,7 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
       (await options?.instead?.()) ?? bank.submit?.(instruction) ?? { kind: 'not-sent' },
   };
   const ports: HoldingPorts = {
-    recoveringSince: () => undefined,
+    recovery: { mayHaveBeenHandled: () => false },
     batches: undefined,
     payouts,
     handle: createHandle({

@@ -151,8 +151,8 @@ export interface ReceivedCommand {
 export interface RecoveryMode {
   /** Undefined in an ordinary service. */
   current(): object | undefined;
-  /** True for a message from before the notice: its record may be lost. */
-  mayHaveBeenHandled(place: { topic: string; partition: number; offset: string }): boolean;
+  /** True for a command from before the notice: its record may be lost. @param acceptedAt epoch ms */
+  mayHaveBeenHandled(acceptedAt: number): boolean;
 }
 
 export interface Ports {

@@ -73,6 +73,12 @@ export interface ReceivedCommand {
   id: string;
 }
 
+/** Whether the database was restored, and an operator has not ended the recovery yet (ADR 0088). */
+export interface RecoveryMode {
+  /** True for a command from before the notice: its record may be lost. @param acceptedAt epoch ms */
+  mayHaveBeenHandled(acceptedAt: number): boolean;
+}
+
 export interface Ports {
   payouts: Payouts;
   /** The only way to change a payout. */
@@ -89,8 +95,7 @@ export interface Ports {
   /** Runs submissions to banks after the message is done. */
   calls: Pick<DetachedWork, 'begin'>;
   now(): number;
-  /** Epoch ms: what was accepted before may have been submitted, though its record is lost (ADR 0088). */
-  recoveringSince(): number | undefined;
+  recovery: RecoveryMode;
   tracer: Tracer;
   logger: Logger;
 }

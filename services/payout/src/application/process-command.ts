@@ -11,7 +11,7 @@ import { submissionTo, submitPayout } from './submit-payout';
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { request, id: causationId } = received;
-  if (request.acceptedAt < (ports.recoveringSince() ?? 0)) return recordLost(ports, received);
+  if (ports.recovery.mayHaveBeenHandled(request.acceptedAt)) return recordLost(ports, received);
   const { merchantAccount, reference, currency } = request;
   const screening = await ports.screening.screen(screenedPayoutOf(request));
   const bank = ports.bankFor(currency);

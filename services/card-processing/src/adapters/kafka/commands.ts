@@ -68,11 +68,12 @@ function expiryHandler(ports: Ports): MessageHandler {
 }
 
 function received(envelope: Envelope, recovery: RecoveryMode): ReceivedCommand {
+  // The decoder checked the data against this type's declaration.
+  const command = { type: envelope.type, data: envelope.data } as CardCommand;
   const isRecovering = recovery.current() !== undefined;
   return {
-    ...(isRecovering && { inRecovery: recovery.mayHaveBeenHandled(envelope) ? 'replayed' : 'new' }),
-    // The decoder checked the data against this type's declaration.
-    command: { type: envelope.type, data: envelope.data } as CardCommand,
+    ...(isRecovering && { inRecovery: recovery.mayHaveBeenHandled(command.data.acceptedAt) ? 'replayed' : 'new' }),
+    command,
     id: envelope.id,
     correlationId: envelope.correlationId,
     ...(envelope.replyPartition === undefined ? {} : { replyPartition: envelope.replyPartition }),
