@@ -1,8 +1,9 @@
 import { RESPONSE_CODES, coded, paymentIdOf, systemReference } from '@gateway/contracts';
 import { OPERATIONS_MAX } from './bounds';
 import { expiringAt } from './holds';
-import type { Hold, Payment, PaymentEvent } from './payment';
-import { findOperation, overdueOperations } from './payment';
+import { lostCall } from './overdue';
+import type { Hold, Operation, Payment, PaymentEvent } from './payment';
+import { findOperation, isHolding, overdueOperations } from './payment';
 
 /**
  * Between a VOID that was declined or failed and the next one: a minute, doubling up to six hours. So the ten operations
@@ -57,9 +58,30 @@ export function decideExpiry(
   ];
 }
 
+/**
+ * The same in a recovery, where a capture may be among what is lost: no VOID begins. One that the lost time may have made is
+ * inquired about, once: auth-expiry may have its end on record, and would not ask for it again.
+ *
+ * @param mayHaveBeenMade of a hold with this end, epoch ms
+ */
+export function decideExpiryInRecovery(
+  payment: Payment,
+  ask: Parameters<typeof decideExpiry>[1],
+  mayHaveBeenMade: (expiresAt: number) => boolean,
+): PaymentEvent[] | ExpiryObstacle {
+  const decided = decideExpiry(payment, ask);
+  if (typeof decided === 'string') return decided;
+  return decided.flatMap((event): PaymentEvent[] => {
+    if (event.type !== 'OperationStarted') return [event];
+    const isFirst = !payment.operations.some(isExpiryOf(ask.reference));
+    if (!isFirst || !isHolding(payment.state) || !mayHaveBeenMade(payment.state.hold.expiresAt)) return [];
+    return [{ ...event, call: { ...event.call, ...lostCall(event.operation.code) }, resolveAt: ask.now }];
+  });
+}
+
 /** Epoch ms from which the next VOID at the end of this hold may begin: at once if there was none. */
 function nextVoidAt({ operations }: Payment, reference: string): number {
-  const voids = operations.filter(({ transactionUniqueId }) => transactionUniqueId === expiryUniqueId(reference));
+  const voids = operations.filter(isExpiryOf(reference));
   const last = voids.at(-1);
   if (last === undefined) return 0;
   return last.acceptedAt + Math.min(VOID_AGAIN_FIRST_MS * 2 ** (voids.length - 1), VOID_AGAIN_MAX_MS);
@@ -82,6 +104,10 @@ function announcements(payment: Payment, { reference, expiresAt: endsAt }: Hold,
   function announced(type: 'HoldExpiring' | 'HoldExpired', dueClockMs: number | undefined): PaymentEvent {
     return { type, reference, endsAt, ...(dueClockMs === undefined ? {} : { dueClockMs }) };
   }
+}
+
+function isExpiryOf(reference: string): (operation: Operation) => boolean {
+  return ({ transactionUniqueId }) => transactionUniqueId === expiryUniqueId(reference);
 }
 
 /** Names the expiry of this hold. All tries share it; CHECK lists them all, oldest first. */

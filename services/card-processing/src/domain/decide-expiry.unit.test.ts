@@ -1,8 +1,9 @@
+import { coded, RESPONSE_CODES } from '@gateway/contracts';
 import fc from 'fast-check';
 import { callbackCount } from './checkout';
 import type { AcquirerAnswer } from './decide';
 import { decide } from './decide';
-import { decideExpiry } from './decide-expiry';
+import { decideExpiry, decideExpiryInRecovery } from './decide-expiry';
 import type { Payment, PaymentEvent } from './payment';
 import { evolve, findOperation, newPayment } from './payment';
 import type { Situation } from './payments.fixture';
@@ -330,4 +331,34 @@ test('in any order of messages, a hold is settled or voided once, never both', (
     }),
     { numRuns: 300 },
   );
+});
+
+describe('in a recovery', () => {
+  const ask = { reference: ref('AUTH'), now: END + MINUTE_MS, leaseEnd: END + 2 * MINUTE_MS };
+  const decideLost = (payment: Payment, noticedAt: number) =>
+    decideExpiryInRecovery(payment, ask, (expiresAt) => expiresAt < noticedAt);
+
+  test('the VOID of a hold that ended in the lost time is inquired about, and not made', () => {
+    const [event, ...others] = decideLost(PAYMENTS.authorized, END + 1) as PaymentEvent[];
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({
+      type: 'OperationStarted',
+      call: { kind: 'void', lost: { code: RESPONSE_CODES.OUTCOME_UNKNOWN } },
+      resolveAt: ask.now,
+    });
+  });
+
+  test('once: what the acquirer does not know is voided after the recovery', () => {
+    const inquired = (decideLost(PAYMENTS.authorized, END + 1) as PaymentEvent[]).reduce(evolve, PAYMENTS.authorized);
+    const reference = inquired.pending?.reference ?? '';
+    const failed: PaymentEvent = { type: 'OperationFailed', reference, ...coded(RESPONSE_CODES.OUTCOME_UNKNOWN) };
+    const after = [failed].reduce(evolve, inquired);
+    expect(after.state.kind).toBe('authorized');
+    expect(decideLost(after, END + 1)).toEqual([]);
+    expect(decideExpiry(after, { ...ask, now: ask.now + HOUR_MS })).toMatchObject([{ type: 'OperationStarted' }]);
+  });
+
+  test('the VOID of a hold that ended later waits', () => {
+    expect(decideLost(PAYMENTS.authorized, END)).toEqual([]);
+  });
 });
