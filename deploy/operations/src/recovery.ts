@@ -18,6 +18,9 @@ const USAGE = `usage: npm run recovery -- status              which services are
                                                or outcomes are unknown, unless --even-if-open
 docs/recovery.md says how to use it after a restore.`;
 
+/** A payout in this state waits for nothing but the end: its bank is asked again before it may get it. */
+const ASKED_FIRST = 'submitting';
+
 type Command = { name: 'status' | 'list' } | { name: 'end'; reason: string; evenIfOpen: boolean };
 
 /** Undefined if the arguments are invalid. */
@@ -136,7 +139,7 @@ async function end(
 ): Promise<number> {
   const { env, print } = context;
   const unread = recovering.filter((one) => one.unread > 0);
-  const open = await openIn(context);
+  const open = (await openIn(context)).filter(({ state }) => state !== ASKED_FIRST);
   for (const one of unread) print(statusOf(one));
   if (open.length > 0) print(`${open.length} without a known outcome; npm run recovery -- list shows them`);
   if (unread.length > 0 || (open.length > 0 && !evenIfOpen)) {
@@ -165,15 +168,12 @@ async function openIn({ databases }: Context): Promise<Open[]> {
     ...(await listed(
       databases.get(payout.database),
       'payouts',
-      { 'state.kind': { $in: ['submitting', 'unknown'] } },
+      { 'state.kind': { $in: [ASKED_FIRST, 'unknown'] } },
       payoutOf,
     )),
   ];
 }
 
-async function listed(
-  mongo: MongoConnection | undefined,
-  collection: string,
 async function openHolds({ databases }: Context): Promise<ListedHold[]> {
   const cards = databases.get(services.cardProcessing.database);
   const expiry = databases.get(services.authExpiry.database);
@@ -181,6 +181,9 @@ async function openHolds({ databases }: Context): Promise<ListedHold[]> {
   return holdsIn({ cards, expiry }, { now: Date.now(), max: LISTED_MAX });
 }
 
+async function listed(
+  mongo: MongoConnection | undefined,
+  collection: string,
   filter: object,
   read: (document: Record<string, unknown>) => Open[],
 ): Promise<Open[]> {
