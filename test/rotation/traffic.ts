@@ -25,7 +25,10 @@ export interface Traffic {
 }
 
 /** One payment a second, whatever becomes of the others. None is repeated. */
-export function startTraffic(next: () => Payment, pay: (payment: Payment) => Promise<AxiosResponse<Body>>): Traffic {
+export function startTraffic(
+  next: () => Payment,
+  pay: (payment: Payment) => Promise<Pick<AxiosResponse<Body>, 'status' | 'data'>>,
+): Traffic {
   const paid: Paid[] = [];
   const underWay: Promise<void>[] = [];
 
