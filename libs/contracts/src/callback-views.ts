@@ -9,8 +9,10 @@ export const CallbackAttemptView = Type.Object({
   /** Absent while it is under way, and if its process died. */
   acknowledged: Type.Optional(Type.Boolean()),
   httpStatus: Type.Optional(Type.Integer()),
-  /** A `CallbackError`; anything, from a release before that. */
+  /** If it was not acknowledged: a `CallbackError`; anything, from a release before that. */
   error: Type.Optional(Type.String()),
+  /** How the answer begins that is no acknowledgement. Printable: see `excerptOf` of callback-dispatcher. */
+  bodyStart: Type.Optional(Type.String({ maxLength: 1_000 })),
   durationMs: Type.Optional(Type.Integer()),
 });
 

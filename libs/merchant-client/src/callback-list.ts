@@ -14,8 +14,10 @@ export interface CallbackAttempt {
   readonly timestamp: number;
   readonly acknowledged?: boolean;
   readonly http_status?: number;
-  /** Why there was no answer. */
+  /** Why it was not acknowledged, such as `body_not_ok`: one of a list that only grows. */
   readonly error?: string;
+  /** The first 100 characters of an answer that is no acknowledgement; control characters are escaped. */
+  readonly body_start?: string;
   readonly duration_ms?: number;
 }
 

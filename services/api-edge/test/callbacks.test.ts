@@ -52,7 +52,7 @@ const CALLBACK: CallbackView = {
   createdAt: AT,
   nextAttemptAt: AT + 3_000,
   attempts: [
-    { startedAt: AT, acknowledged: false, error: 'connection_refused', durationMs: 3 },
+    { startedAt: AT, acknowledged: false, httpStatus: 200, error: 'body_not_ok', bodyStart: '"OK"', durationMs: 3 },
     { startedAt: AT + 1_000 },
   ],
 };
@@ -89,7 +89,14 @@ describe('the list', () => {
           timestamp: AT_SECONDS,
           next_attempt_at: AT_SECONDS + 3,
           attempts: [
-            { timestamp: AT_SECONDS, acknowledged: false, error: 'connection_refused', duration_ms: 3 },
+            {
+              timestamp: AT_SECONDS,
+              acknowledged: false,
+              http_status: 200,
+              error: 'body_not_ok',
+              body_start: '"OK"',
+              duration_ms: 3,
+            },
             { timestamp: AT_SECONDS + 1 },
           ],
         },

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { createAddressGuard } from '../src/adapters/http/address-guard';
 import { ANSWER_MAX_BYTES, createCallbackClient, INTERIM_ANSWERS_MAX } from '../src/adapters/http/callback-client';
 import type { Receiver } from './receiver';
@@ -175,6 +177,72 @@ describe('a callback', () => {
     const result = await open().post({ url: receiver.url, body, headers });
     expect(result.truncated).toBeUndefined();
     expect(result.body?.trim()).toBe('OK');
+  });
+});
+
+describe('a compressed answer', () => {
+  const LONG = `<html>${' '.repeat(ANSWER_MAX_BYTES)}</html>`;
+  const MEGABYTES = Buffer.alloc(64 * 1024 * 1024);
+  const answerWith = (encoding: string, bytes: Buffer | string): void =>
+    receiver.answer((_received, response) => {
+      response.writeHead(200, { 'content-encoding': encoding }).end(bytes);
+    });
+
+  it.each([
+    ['gzip', gzipSync('OK')],
+    ['x-gzip', gzipSync('OK')],
+    [' GZIP ', gzipSync('OK')],
+    ['deflate', deflateSync('OK')],
+    ['deflate', deflateRawSync('OK')],
+    ['br', brotliCompressSync('OK')],
+    ['identity', 'OK'],
+    ['', 'OK'],
+  ])('is decoded: %j', async (encoding, bytes) => {
+    answerWith(encoding, bytes);
+    const result = await open().post({ url: receiver.url, body, headers });
+    expect(result).toEqual({ httpStatus: 200, body: 'OK', address: '127.0.0.1', durationMs: expect.any(Number) });
+  });
+
+  it.each([
+    ['gzip', gzipSync(LONG)],
+    ['gzip', gzipSync(MEGABYTES).subarray(0, ANSWER_MAX_BYTES)],
+    ['br', brotliCompressSync(MEGABYTES)],
+    ['deflate', deflateSync(MEGABYTES).subarray(0, ANSWER_MAX_BYTES)],
+  ])('is decoded up to 4 KiB: %s', async (encoding, bytes) => {
+    answerWith(encoding, bytes);
+    const result = await open().post({ url: receiver.url, body, headers });
+    expect(result).toMatchObject({ httpStatus: 200, truncated: true });
+    expect(result.body).toHaveLength(ANSWER_MAX_BYTES);
+    expect(result).not.toHaveProperty('undecoded');
+  });
+
+  it('is decoded as far as it was read', async () => {
+    answerWith('gzip', gzipSync(`begins${randomBytes(2 * ANSWER_MAX_BYTES).toString('latin1')}`));
+    const result = await open().post({ url: receiver.url, body, headers });
+    expect(result).toMatchObject({ truncated: true, body: expect.stringMatching(/^begins/) });
+    expect(result).not.toHaveProperty('undecoded');
+  });
+
+  it.each([
+    ['cut off', 'gzip', gzipSync('OK').subarray(0, 14)],
+    ['gzip that is text', 'gzip', Buffer.from('<pre>no</pre>')],
+    ['deflate that is text', 'deflate', Buffer.from('no')],
+    ['br that is text', 'br', Buffer.from('<pre>no</pre>')],
+    ['unknown', 'zstd', Buffer.from('no')],
+    ['encoded twice', 'gzip, gzip', gzipSync(gzipSync('OK'))],
+    ['a long name', 'x'.repeat(10_000), Buffer.from('no')],
+  ])('says if it cannot be decoded: %s', async (_title, encoding, bytes) => {
+    answerWith(encoding, bytes);
+    const result = await open().post({ url: receiver.url, body, headers });
+    expect(result).toMatchObject({ httpStatus: 200, undecoded: true, body: bytes.toString() });
+    expect(result).not.toHaveProperty('error');
+  });
+
+  it.each(['gzip', 'deflate', 'br', 'zstd'])('is taken as it came if it is not compressed: %s', async (encoding) => {
+    for (const text of ['OK', ' OK', '\nOK\n', '']) {
+      answerWith(encoding, text);
+      expect(await open().post({ url: receiver.url, body, headers })).toMatchObject({ httpStatus: 200, body: text });
+    }
   });
 });
 

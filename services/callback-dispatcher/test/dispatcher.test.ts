@@ -140,7 +140,6 @@ describe('a final outcome', () => {
         durationMs: expect.any(Number),
         address: '127.0.0.1',
         httpStatus: 200,
-        answer: 'OK',
       },
     ]);
     await until('the outbox is drained', async () => (await world.deliveries.load(id))?.outbox.length === 0);
@@ -495,13 +494,25 @@ describe('operators', () => {
       id: ids[0],
       url: `${receiver.url}/done?secret=abc`,
       fields: { status: 'success' },
-      attemptList: [{ acknowledged: true, httpStatus: 200, answer: 'OK' }],
+      attemptList: [{ acknowledged: true, httpStatus: 200 }],
     });
     expect(await cli('list', '--account', merchantAccount, '--limit', '2')).toMatchObject({
       code: 0,
       text: expect.stringMatching(/2 deliveries\nmore: --before \d+:/),
     });
     expect((await cli('show', ids[0] ?? '')).text).toContain('"attemptList"');
+  });
+
+  it('read why an attempt was not acknowledged, as the merchant does', async () => {
+    receiver.answer((_received, response) => void response.end('"OK" \u009b2J 4111111111111111'));
+    const id = await world.publish(outcome(receiver.url));
+    await attemptsMade(id, 1);
+    const failed = { reason: 'body_not_ok', bodyStart: '"OK" \\u{9b}2J 411111******1111' };
+    expect((await world.attemptsOf(id))[0]).toMatchObject(failed);
+    const shown = (await (await admin(`/deliveries/${id}`)).json()) as DeliveryDetails;
+    expect(shown.attemptList).toEqual([expect.objectContaining({ acknowledged: false, httpStatus: 200, ...failed })]);
+    const shownByCli = JSON.parse((await cli('show', id)).text) as DeliveryDetails;
+    expect(shownByCli.attemptList).toEqual(shown.attemptList);
   });
 
   it('find ended deliveries for 90 days, and pending ones without limit', async () => {

@@ -1,10 +1,11 @@
+import { gzipSync } from 'node:zlib';
 import type { CallbackEventPage, CallbackPage, CallbackView } from '@gateway/contracts';
 import { queries, Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { CallbackDispatcher } from '../src/app';
 import type { World } from './dispatcher-fixture';
 import { isSignedWith, MERCHANT, openWorld, outcome, PASSWORD, payoutOutcome } from './dispatcher-fixture';
-import type { Receiver } from './receiver';
+import type { Answer, Receiver } from './receiver';
 import { acknowledge, fail, newCertificate, startReceiver } from './receiver';
 
 const OTHER = 'other_merchant';
@@ -76,7 +77,14 @@ describe('the list', () => {
       createdAt: expect.any(Number),
       endedAt: expect.any(Number),
       attempts: [
-        { startedAt: expect.any(Number), acknowledged: false, httpStatus: 500, durationMs: expect.any(Number) },
+        {
+          startedAt: expect.any(Number),
+          acknowledged: false,
+          httpStatus: 500,
+          error: 'wrong_status',
+          bodyStart: 'no',
+          durationMs: expect.any(Number),
+        },
         { startedAt: expect.any(Number), acknowledged: true, httpStatus: 200, durationMs: expect.any(Number) },
       ],
     });
@@ -114,6 +122,35 @@ describe('the list', () => {
 
   it.each(['x', '1', '1:', ':a', `1:${'a'.repeat(65)}`])('does not know the page %j', async (before) => {
     expect((await list({ account: MERCHANT, before })).status).toBe(404);
+  });
+
+  const plain = (status: number, text: string, more: object = {}): Answer => {
+    return (_received, response) => void response.writeHead(status, { ...more }).end(text);
+  };
+
+  it.each<[string, Answer, object]>([
+    ['quotes', plain(200, '"OK"'), { httpStatus: 200, error: 'body_not_ok', bodyStart: '"OK"' }],
+    ['an object', plain(200, '{"status":"OK"}'), { error: 'body_not_ok', bodyStart: '{"status":"OK"}' }],
+    ['UTF-16', plain(200, 'O\0K\0'), { error: 'body_not_ok', bodyStart: 'O\\u{0}K\\u{0}' }],
+    ['nothing', plain(200, ''), { error: 'body_not_ok', bodyStart: '' }],
+    ['a created resource', plain(201, 'OK'), { httpStatus: 201, error: 'wrong_status', bodyStart: 'OK' }],
+    ['no content', plain(204, ''), { httpStatus: 204, error: 'wrong_status', bodyStart: '' }],
+    ['a redirect', plain(302, '', { location: '/login' }), { httpStatus: 302, error: 'redirected' }],
+    ['a long body', plain(200, 'OK'.padEnd(5_000)), { error: 'body_too_long', bodyStart: 'OK'.padEnd(100) }],
+    ['an encoding', plain(200, 'no', { 'content-encoding': 'zstd' }), { error: 'body_unreadable', bodyStart: 'no' }],
+  ])('says why an answer is no acknowledgement: %s', async (_title, answer, expected) => {
+    receiver.answer(answer);
+    const id = await world.publish(outcome(`${receiver.url}/why`));
+    await until('an attempt', async () => (await world.deliveries.load(id))?.attempts === 1);
+    const { callbacks } = (await list({ account: MERCHANT, limit: '1' })).body;
+    expect(callbacks[0]).toMatchObject({ id, attempts: [{ acknowledged: false, ...expected }] });
+  });
+
+  it('takes a compressed OK for what it says', async () => {
+    receiver.answer((_received, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('OK'));
+    });
+    await isIn(await world.publish(outcome(`${receiver.url}/gzip`)), 'delivered');
   });
 
   it('says that an address is refused, not which: its name may be one of our network', async () => {

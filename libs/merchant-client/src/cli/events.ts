@@ -1,4 +1,4 @@
-import type { CallbackRecord } from '../callback-list';
+import type { CallbackAttempt, CallbackRecord } from '../callback-list';
 import { callbacksIn, callbacksRequest } from '../callback-list';
 import type { Send } from '../send';
 import { askOnce, requireSuccess } from './gateway';
@@ -41,11 +41,15 @@ export function timeOf(seconds: number): string {
   return new Date(seconds * SECOND_MS).toISOString().replace('.000', '');
 }
 
+function resultOf({ error, http_status: status, body_start: start }: Partial<CallbackAttempt> = {}): string {
+  const parts = [error, status === undefined ? undefined : `HTTP ${status}`, start];
+  return parts.filter((part) => part !== undefined && part !== '').join(', ') || 'under way';
+}
+
 export function lineOf(record: CallbackRecord): string {
   const { callback_id: id, type, reference, transaction_unique_id: uniqueId, state, timestamp, attempts } = record;
   const last = attempts.at(-1);
-  const result = last?.error ?? (last?.http_status === undefined ? undefined : `HTTP ${last.http_status}`);
-  const tried = attempts.length === 0 ? 'not tried yet' : `${attempts.length}x, last: ${result ?? 'under way'}`;
+  const tried = attempts.length === 0 ? 'not tried yet' : `${attempts.length}x, last: ${resultOf(last)}`;
   const next = record.next_attempt_at === undefined ? '' : `, next at ${timeOf(record.next_attempt_at)}`;
   return [timeOf(timestamp), id, type.padEnd(6), reference, uniqueId, state.padEnd(9), tried + next].join('  ');
 }

@@ -19,11 +19,12 @@ export function callbackRecord(callback: CallbackView): object {
     timestamp: unixSeconds(createdAt),
     ...(nextAttemptAt === undefined ? {} : { next_attempt_at: unixSeconds(nextAttemptAt) }),
     ...(endedAt === undefined ? {} : { ended_at: unixSeconds(endedAt) }),
-    attempts: callback.attempts.map(({ startedAt, acknowledged, httpStatus, error, durationMs }) => ({
+    attempts: callback.attempts.map(({ startedAt, acknowledged, httpStatus, error, bodyStart, durationMs }) => ({
       timestamp: unixSeconds(startedAt),
       ...(acknowledged === undefined ? {} : { acknowledged }),
       ...(isStatus(httpStatus) ? { http_status: httpStatus } : {}),
       ...(error === undefined ? {} : { error: callbackErrorOf(error) }),
+      ...(bodyStart === undefined ? {} : { body_start: bodyStart }),
       ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
     })),
   };

@@ -18,7 +18,7 @@ const named: Properties = {
 
 function errorsDescribed(): string {
   const described = Object.entries(CALLBACK_ERRORS).map(([error, meaning]) => `${error}: ${meaning}`);
-  return `Why there was no complete answer. ${described.join('; ')}.`;
+  return `Why it was not acknowledged. ${described.join('; ')}.`;
 }
 
 const ATTEMPT: JsonSchema = {
@@ -30,9 +30,15 @@ const ATTEMPT: JsonSchema = {
       acknowledged: { type: 'boolean' },
       http_status: { type: 'integer', minimum: STATUS_MIN, maximum: 999 },
       error: { type: 'string', enum: Object.keys(CALLBACK_ERRORS), description: errorsDescribed() },
+      body_start: {
+        type: 'string',
+        maxLength: 1_000,
+        description:
+          'The first 100 characters of an answer that is no acknowledgement. Control characters are escaped, and card numbers are masked.',
+      },
       duration_ms: { type: 'integer', minimum: 0 },
     },
-    ['acknowledged', 'http_status', 'error', 'duration_ms'],
+    ['acknowledged', 'http_status', 'error', 'body_start', 'duration_ms'],
   ),
 };
 

@@ -1,11 +1,13 @@
+import type { CallbackError } from '@gateway/contracts';
 import { maskCardNumbers } from '@gateway/contracts';
 import type { NewSpan, Span } from '@gateway/service-kit';
 import { inTrace } from '@gateway/service-kit';
 import type { CallEnd } from '../domain/address-health';
 import { callEnd } from '../domain/address-health';
-import { isAcknowledgement } from '../domain/callback';
+import { whyUnacknowledged } from '../domain/acknowledgement';
 import type { AttemptRecord, AttemptResult, DeliveryEvent } from '../domain/delivery';
 import { decideAfterAttempt } from '../domain/delivery';
+import { excerptOf } from '../domain/excerpt';
 import { isFirstAttempt } from './first-attempt';
 import { handBack } from './hand-back';
 import type { Attempt, AttemptOutcome, Ports, StoredDelivery } from './ports';
@@ -40,9 +42,9 @@ export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Pro
     const attempt = isFirst ? undefined : newAttempt(ports, stored, startedAt);
     if (attempt !== undefined) await ports.attempts.begin(attempt);
     const result = 'problem' in signed ? notSent(signed.problem) : await ports.post({ url: stored.url, ...signed });
-    const acknowledged = isAcknowledgement(stored.kind, result);
-    const { body: answer, truncated: _truncated, timedOut: _timedOut, ...rest } = result;
-    const ended = { endedAt: ports.now(), acknowledged, ...rest, ...(answer === undefined ? {} : { answer }) };
+    const reason = whyUnacknowledged(stored.kind, result);
+    const acknowledged = reason === undefined;
+    const ended = { endedAt: ports.now(), acknowledged, ...recordOf(result, reason) };
     await Promise.all([
       attempt && ports.attempts.end({ ...attempt, ...ended }),
       recordResult(ports, stored, result, acknowledged, isFirst ? { startedAt, ...ended } : undefined),
@@ -51,6 +53,20 @@ export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Pro
     ports.figures.attempted(stored.kind, outcomeOf(result, acknowledged), result.durationMs);
     return 'problem' in signed ? 'none' : { end: callEnd(result), acknowledged };
   });
+}
+
+function recordOf(
+  { durationMs, address, httpStatus, error, body }: AttemptResult,
+  reason: CallbackError | undefined,
+): Pick<AttemptRecord, 'durationMs' | 'address' | 'httpStatus' | 'error' | 'reason' | 'bodyStart'> {
+  return {
+    durationMs,
+    ...(address === undefined ? {} : { address }),
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(error === undefined ? {} : { error }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(reason === undefined || body === undefined ? {} : { bodyStart: excerptOf(body) }),
+  };
 }
 
 function newAttempt(ports: Pick<Ports, 'newId'>, { _id: deliveryId }: StoredDelivery, startedAt: number): Attempt {

@@ -1,7 +1,8 @@
 import type { CallbackEvent, CallbackEventPage, CallbackView } from '@gateway/contracts';
+import type { CallbackKind } from '../domain/callback';
 import { CALLBACK_HEADERS } from '../domain/callback';
 import type { AttemptRecord } from '../domain/delivery';
-import { merchantError } from '../domain/merchant-error';
+import { failureOf } from './failed-attempt';
 import { attemptsOf } from './first-attempt';
 import { resendDelivery } from './manage-deliveries';
 import type { DeliveryQuery, FeedPage, FeedPlace, Ports, StoredDelivery } from './ports';
@@ -44,17 +45,20 @@ async function viewOf(ports: Viewing, delivery: StoredDelivery): Promise<Callbac
     state: progress.state,
     createdAt,
     ...(progress.state === 'pending' ? { nextAttemptAt: progress.nextAttemptAt } : { endedAt: progress.at }),
-    attempts: (await attemptsOf(ports, delivery, ATTEMPTS_SHOWN_MAX)).map(attemptView),
+    attempts: (await attemptsOf(ports, delivery, ATTEMPTS_SHOWN_MAX)).map((attempt) => attemptView(kind, attempt)),
   };
 }
 
-/** Without the dialled address and the answer: the merchant's server knows both. */
-function attemptView({ startedAt, acknowledged, httpStatus, error, durationMs }: AttemptRecord) {
+/** Without the dialled address, which the merchant's server knows. */
+function attemptView(kind: CallbackKind, attempt: AttemptRecord): CallbackView['attempts'][number] {
+  const { startedAt, acknowledged, httpStatus, durationMs } = attempt;
+  const { reason: error, bodyStart } = failureOf(kind, attempt);
   return {
     startedAt,
     ...(acknowledged === undefined ? {} : { acknowledged }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(error === undefined ? {} : { error: merchantError(error) }),
+    ...(error === undefined ? {} : { error }),
+    ...(bodyStart === undefined ? {} : { bodyStart }),
     ...(durationMs === undefined ? {} : { durationMs }),
   };
 }

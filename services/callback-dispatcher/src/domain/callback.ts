@@ -86,19 +86,3 @@ export function signedText(fields: readonly Field[]): string {
     .map(([name, value]) => `${name}=${value}`)
     .join('|');
 }
-
-const HTTP_OK = 200;
-
-/** decisions.md, section 6. An answer too long to be read completely is not `OK`, whatever it begins with. */
-export function isAcknowledgement(
-  kind: CallbackKind,
-  answer: { httpStatus?: number; body?: string; truncated?: boolean },
-): boolean {
-  if (answer.httpStatus !== HTTP_OK) return false;
-  switch (kind) {
-    case 'payout':
-      return true;
-    case 'card':
-      return answer.truncated !== true && answer.body?.trim() === 'OK';
-  }
-}

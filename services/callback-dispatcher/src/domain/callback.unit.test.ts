@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Outcome } from './callback';
-import { callbackOf, withCustom, isAcknowledgement, signedText } from './callback';
+import { callbackOf, withCustom, signedText } from './callback';
 
 const outcome: Outcome = {
   kind: 'card',
@@ -69,26 +69,5 @@ describe('the signed text', () => {
         .update(`${signedText(fields)}|secret`)
         .digest('hex'),
     ).toBe(expected);
-  });
-});
-
-describe('acknowledgement', () => {
-  it.each([
-    ['card', { httpStatus: 200, body: 'OK' }, true],
-    ['card', { httpStatus: 200, body: ' \r\n OK\n' }, true],
-    ['card', { httpStatus: 200, body: 'ok' }, false],
-    ['card', { httpStatus: 200, body: 'OK.' }, false],
-    ['card', { httpStatus: 200, body: '' }, false],
-    ['card', { httpStatus: 200 }, false],
-    ['card', { httpStatus: 200, body: 'OK  ', truncated: true }, false],
-    ['card', { httpStatus: 201, body: 'OK' }, false],
-    ['card', { httpStatus: 302, body: 'OK' }, false],
-    ['card', {}, false],
-    ['payout', { httpStatus: 200, body: 'whatever' }, true],
-    ['payout', { httpStatus: 200, body: 'long', truncated: true }, true],
-    ['payout', { httpStatus: 204 }, false],
-    ['payout', {}, false],
-  ] as const)('of a %s: %j is %s', (kind, answer, expected) => {
-    expect(isAcknowledgement(kind, answer)).toBe(expected);
   });
 });

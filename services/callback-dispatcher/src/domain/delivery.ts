@@ -1,7 +1,7 @@
-import type { SandboxClock } from '@gateway/contracts';
+import type { CallbackError, SandboxClock } from '@gateway/contracts';
 import { movedSince, sooner } from '@gateway/contracts';
 import type { Callback } from './callback';
-import { isAcknowledgement } from './callback';
+import { whyUnacknowledged } from './acknowledgement';
 
 export type Progress =
   | {
@@ -29,9 +29,13 @@ export interface AttemptRecord {
   /** As in {@link AttemptResult}. */
   address?: string;
   httpStatus?: number;
-  /** The first 4 KiB. */
-  answer?: string;
   error?: string;
+  /** Why it is no acknowledgement. */
+  reason?: CallbackError;
+  /** How an answer begins that is no acknowledgement, as `excerptOf` shows it. */
+  bodyStart?: string;
+  /** In place of `bodyStart`, from a release before it: the first 4 KiB, as received. */
+  answer?: string;
 }
 
 /** One callback to one merchant, until it is acknowledged or its attempts are used up. */
@@ -58,9 +62,11 @@ export interface Delivery extends Callback {
 export interface AttemptResult {
   durationMs: number;
   httpStatus?: number;
-  /** The part of the answer that was read. */
+  /** The part of the answer that was read, decoded. */
   body?: string;
   truncated?: boolean;
+  /** `body` is as received: it cannot be decoded. */
+  undecoded?: true;
   /** The dialled IP address, or the one that was refused. */
   address?: string;
   /** The reason why there is no answer. */
@@ -120,7 +126,7 @@ const JITTER = 0.1;
 
 /** The events of a finished attempt. None for a delivered callback, nor for a late failure of an exhausted one. */
 export function decideAfterAttempt(delivery: Delivery, result: AttemptResult, context: RetryContext): DeliveryEvent[] {
-  const acknowledged = isAcknowledgement(delivery.kind, result);
+  const acknowledged = whyUnacknowledged(delivery.kind, result) === undefined;
   const { state } = delivery.progress;
   if (state === 'delivered' || (state === 'exhausted' && !acknowledged)) return [];
   const at = context.now;

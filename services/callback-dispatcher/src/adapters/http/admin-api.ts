@@ -2,6 +2,7 @@ import type { AuditLog } from '@gateway/audit';
 import { requestOperator } from '@gateway/audit';
 import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
 import { internalRoutes } from '@gateway/service-kit';
+import { failureOf } from '../../application/failed-attempt';
 import { listDeliveries, resendDelivery, showDelivery } from '../../application/manage-deliveries';
 import type { DeliveryQuery, Ports, StoredDelivery } from '../../application/ports';
 import type { AttemptRecord } from '../../domain/delivery';
@@ -38,7 +39,7 @@ export interface DeliveryDetails extends DeliverySummary {
   url: string;
   /** As sent, without `checkSum`. */
   fields: Record<string, string>;
-  attemptList: (Omit<AttemptRecord, 'startedAt' | 'endedAt'> & {
+  attemptList: (Omit<AttemptRecord, 'startedAt' | 'endedAt' | 'answer'> & {
     startedAt: string;
     endedAt?: string;
   })[];
@@ -137,11 +138,15 @@ function detailsOf(delivery: StoredDelivery, attempts: readonly AttemptRecord[])
     ...summaryOf(delivery),
     url: delivery.url,
     fields: Object.fromEntries(delivery.fields),
-    attemptList: attempts.map(({ startedAt, endedAt, ...rest }) => ({
-      startedAt: time(startedAt),
-      ...(endedAt === undefined ? {} : { endedAt: time(endedAt) }),
-      ...rest,
-    })),
+    attemptList: attempts.map((attempt) => {
+      const { startedAt, endedAt, answer: _answer, ...rest } = attempt;
+      return {
+        startedAt: time(startedAt),
+        ...(endedAt === undefined ? {} : { endedAt: time(endedAt) }),
+        ...rest,
+        ...failureOf(delivery.kind, attempt),
+      };
+    }),
   };
 }
 

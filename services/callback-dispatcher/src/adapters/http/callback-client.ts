@@ -12,6 +12,7 @@ import type { AddressGuard } from './address-guard';
 import { CallbackAgent, CONNECT_TIMED_OUT } from './callback-agent';
 import type { TunnelTarget } from './callback-tunnels';
 import { createCallbackTunnels } from './callback-tunnels';
+import { decodeAnswer, isEncoded } from './decode-answer';
 import { createGuardedLookup, createGuardedResolve, createResolve, RefusedAddressError } from './guarded-lookup';
 
 export interface CallbackTimeouts {
@@ -34,7 +35,7 @@ export interface CallbackClient {
 
 /**
  * Posts callbacks: only over https, only to allowed addresses, without redirects or a proxy from Node's environment,
- * reading at most 4 KiB of the answer. Never throws.
+ * reading at most 4 KiB of the answer, and as much of it decoded. Never throws.
  */
 export function createCallbackClient(options: {
   guard: AddressGuard;
@@ -142,15 +143,27 @@ function answerTo(request: ClientRequest, deadline: Deadline): Promise<Omit<Atte
   });
 }
 
-/** Reads up to the bound, then releases the connection. A truncated answer does not count as complete. */
-function read(response: IncomingMessage, deadline: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
+async function read(response: IncomingMessage, deadline: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
   // Only requests have none.
   const httpStatus = response.statusCode as number;
+  const { bytes, ...ended } = await receive(response, deadline);
+  const contentEncoding = response.headers['content-encoding'];
+  if (bytes.length === 0 || !isEncoded(contentEncoding)) return { httpStatus, body: bytes.toString('utf8'), ...ended };
+  const encoded = { bytes, contentEncoding, isCut: ended.truncated === true };
+  const { bytes: decoded, ...more } = await decodeAnswer(encoded, ANSWER_MAX_BYTES, deadline);
+  return { httpStatus, body: decoded.toString('utf8'), ...ended, ...more };
+}
+
+/** Reads up to the bound, then releases the connection. A truncated answer does not count as complete. */
+function receive(
+  response: IncomingMessage,
+  deadline: Deadline,
+): Promise<{ bytes: Buffer; truncated?: true } & Partial<Failure>> {
   const answer = new GrowingBuffer();
   return new Promise((resolve) => {
-    const end = (truncated: boolean, failure?: ReturnType<typeof failureOf>): void => {
-      const body = answer.bytes().subarray(0, ANSWER_MAX_BYTES).toString('utf8');
-      resolve({ httpStatus, body, ...(truncated ? { truncated } : {}), ...failure });
+    const end = (truncated: boolean, failure?: Failure): void => {
+      const bytes = answer.bytes().subarray(0, ANSWER_MAX_BYTES);
+      resolve({ bytes, ...(truncated ? { truncated } : {}), ...failure });
     };
     response.on('data', (chunk: Buffer) => {
       answer.append(chunk);
