@@ -23,6 +23,7 @@ let received: { url: string | undefined; headers: IncomingHttpHeaders; body: str
 let folder: string;
 let positionFile: string;
 let lines: string[];
+let shopAnswer: { status: number; text: string };
 const terminal = { print: (line: string) => void lines.push(line), warn: (line: string) => void lines.push(line) };
 
 beforeAll(async () => {
@@ -32,7 +33,7 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       received.push({ url: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() });
-      response.end('OK');
+      response.writeHead(shopAnswer.status).end(shopAnswer.text);
     });
   }).listen(0, '127.0.0.1');
   await once(shop, 'listening');
@@ -41,6 +42,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-listen-'));
   positionFile = join(folder, 'position.json');
   [received, lines, pauses] = [[], [], []];
+  shopAnswer = { status: 200, text: 'OK' };
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 afterAll(async () => {
@@ -98,6 +100,19 @@ test('a callback goes to the address that the merchant has named, with the heade
 });
 
 test.each([
+  ['in quotes', 200, '"OK"\u001b[2J', '-> 200, not acknowledged: the body is "\\"OK\\"\\u001b[2J", not OK'],
+  ['at length', 200, 'x'.repeat(9_000), `-> 200, not acknowledged: the body is "${'x'.repeat(100)}", not OK`],
+  ['201', 201, 'OK', '-> 201, not acknowledged: the status is not 200'],
+])('a shop that answers %s is told why that is no acknowledgement', async (_how, status, text, why) => {
+  shopAnswer = { status, text };
+  gateway.play(page(EVENT), STOPPED);
+  expect(await listened()).toBe(1);
+  expect(lines.filter((line) => line.endsWith(why))).toHaveLength(4);
+  const shopUrl = `http://127.0.0.1:${portOfShop()}/hook?a=1`;
+  expect(lines).toContain(`${shopUrl} did not acknowledge it. To send it again: gateway resend one`);
+});
+
+test.each([
   ['a body that is no text', page({ ...EVENT, body: 7 })],
   ['no headers', page({ ...EVENT, headers: null })],
   ['an event that is none', page(['callback'])],
@@ -126,18 +141,19 @@ test('a gateway that wants to be asked in a year is asked in a minute', async ()
   const message = { status: 'error', code: 1007, message: 'Too many requests' };
   await listenTo({ kind: 'refused', answer: message, retryAfterMs: 31_536_000_000 }, refused(2001));
   expect(pauses).toEqual([60_000]);
+  expect(lines).toContain(`${gateway.url} does not answer (Too many requests (1007)). Trying until it does.`);
 });
 
 test('a gateway that knows no cursor, and none for a time either, is not asked for ever', async () => {
   writeFileSync(positionFile, JSON.stringify({ cursor: '999:gone', at: 1_800_000_000 }));
   await listenTo(refused(1004, 'cursor'));
-  expect(lines.filter((line) => line.includes('does not know the saved position'))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith(`${gateway.url} does not know the saved position`))).toHaveLength(1);
 });
 
 test('wrong usage is reported in one sentence, and where help is', async () => {
   expect(await runCli(['events'], { GATEWAY_PASSWORD: 'demo_password' }, terminal)).toBe(2);
   expect(lines.join('\n').split('\n')).toEqual([
-    'The account is missing: set GATEWAY_ACCOUNT or --account.',
+    'The account at http://127.0.0.1:8080 is missing: set GATEWAY_ACCOUNT or --account.',
     '"gateway help" lists the commands and their options.',
   ]);
 });

@@ -127,15 +127,15 @@ function settingsOf(values: Values, env: NodeJS.ProcessEnv): Settings {
   }
   const account = textOf(values, 'account') ?? env['GATEWAY_ACCOUNT'];
   if (account === undefined || account === '')
-    throw new UsageError('The account is missing: set GATEWAY_ACCOUNT or --account.');
-  return { url: url.replace(/(?<!\/)\/+$/, ''), account, password: passwordOf(values, env) };
+    throw new UsageError(`The account at ${url} is missing: set GATEWAY_ACCOUNT or --account.`);
+  return { url: url.replace(/(?<!\/)\/+$/, ''), account, password: passwordOf(url, values, env) };
 }
 
-function passwordOf(values: Values, env: NodeJS.ProcessEnv): string {
+function passwordOf(url: string, values: Values, env: NodeJS.ProcessEnv): string {
   const file = textOf(values, 'password-file') ?? env['GATEWAY_PASSWORD_FILE'];
   const password = file === undefined ? env['GATEWAY_PASSWORD'] : readPassword(file);
   if (password !== undefined && password !== '') return password;
-  throw new UsageError('The API password is missing: set GATEWAY_PASSWORD or --password-file.');
+  throw new UsageError(`The API password for ${url} is missing: set GATEWAY_PASSWORD or --password-file.`);
 }
 
 function readPassword(file: string): string {

@@ -24,6 +24,8 @@ const RETRY_MS = [1_000, 3_000, 9_000];
 /** After no answer at all: the server on this machine is about to start again. */
 const NO_ANSWER_PAUSE_MS = 500;
 const HTTP_OK = 200;
+/** Of an answer that does not acknowledge, in characters. */
+const TEXT_SHOWN_MAX = 100;
 
 export interface Forwarder {
   /**
@@ -60,11 +62,13 @@ export function createForwarder(target: URL, { print, warn }: Terminal): Forward
         if (reply === undefined) return false;
         const { status, text } = reply;
         const isDone = isAcknowledgement(event, status, text);
-        print(`${clock()}  ${shown(event)}  -> ${status}${isDone ? '' : ', not acknowledged'}`);
+        print(
+          `${clock()}  ${shown(event)}  -> ${status}${isDone ? '' : `, not acknowledged: ${whyNot(status, text)}`}`,
+        );
         if (isDone) return true;
         if (retryMs !== undefined) await pause(retryMs);
       }
-      warn(`Gave up. To send it again: gateway resend ${event.callback_id}`);
+      warn(`${target.href} did not acknowledge it. To send it again: gateway resend ${event.callback_id}`);
       return true;
     },
     close: () => transport.close(),
@@ -88,6 +92,11 @@ function callbackHeaders({ headers }: CallbackEvent): Record<string, string> {
 /** interface.md, "Events": card callbacks need the body OK as well. */
 function isAcknowledgement({ type }: CallbackEvent, status: number, text: string): boolean {
   return status === HTTP_OK && (type === 'payout' || text.trim() === 'OK');
+}
+
+function whyNot(status: number, text: string): string {
+  if (status !== HTTP_OK) return 'the status is not 200';
+  return `the body is ${JSON.stringify(text.slice(0, TEXT_SHOWN_MAX))}, not OK`;
 }
 
 function shown({ callback_id: id, type, reference, transaction_unique_id: uniqueId, body }: CallbackEvent): string {

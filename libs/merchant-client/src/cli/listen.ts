@@ -45,7 +45,7 @@ type Start = { cursor: string } | { since: number } | Record<string, never>;
  * @throws GatewayError if the gateway refuses, and would refuse again
  */
 export async function listen(options: ListenOptions): Promise<void> {
-  const { target, agoSeconds, url, account, send, terminal } = options;
+  const { target, agoSeconds, url, account, terminal } = options;
   const file = openPositionFile(options.positionFile ?? defaultPositionPath(process.env, url, account, target.href));
   const saved = agoSeconds === undefined ? file.read() : undefined;
   const since = agoSeconds === undefined ? undefined : unixSeconds() - agoSeconds;
@@ -55,9 +55,9 @@ export async function listen(options: ListenOptions): Promise<void> {
   greet(options, file, saved, since);
   try {
     for (;;) {
-      const page = await pageFrom(send, start, terminal);
+      const page = await pageFrom(options, start);
       if (page === undefined) {
-        terminal.warn(`The gateway does not know the saved position. Continuing at ${timeOf(at)}.`);
+        terminal.warn(`${url} does not know the saved position. Continuing at ${timeOf(at)}.`);
         start = { since: at };
         continue;
       }
@@ -107,7 +107,7 @@ interface Page {
 }
 
 /** The next callbacks; asks until there is an answer. Undefined if the gateway does not know the cursor. */
-async function pageFrom(send: Send, start: Start, { warn }: Terminal): Promise<Page | undefined> {
+async function pageFrom({ url, send, terminal }: ListenOptions, start: Start): Promise<Page | undefined> {
   const isFirst = !('cursor' in start) && !('since' in start);
   const fields = { ...start, wait: WAIT_SECONDS, limit: PAGE_LIMIT };
   for (let failures = 0; ;) {
@@ -121,7 +121,7 @@ async function pageFrom(send: Send, start: Start, { warn }: Terminal): Promise<P
       return page;
     }
     const reason = reading.kind === 'answer' ? reading.answer.message : reasonOf(reading);
-    if (failures === 0) warn(`The gateway does not answer (${reason}). Trying until it does.`);
+    if (failures === 0) terminal.warn(`${url} does not answer (${reason}). Trying until it does.`);
     failures += 1;
     const retryAfterMs = reading.kind === 'refused' ? reading.retryAfterMs : 0;
     const ownMs = Math.min(failures * PAUSE_MS, PAUSE_MAX_MS);
