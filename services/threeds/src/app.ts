@@ -64,6 +64,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     proxy: openOutboundProxy(config, metrics),
     callsAtOnce: config.DIRECTORY_CALLS_AT_ONCE,
     own: { results: resultsUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
+    isProduction: config.NODE_ENV === 'production',
     metrics,
     logger,
   });

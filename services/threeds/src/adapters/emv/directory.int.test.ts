@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,6 +17,17 @@ let received: number;
 let lines: string[];
 let play: (response: ServerResponse) => void;
 
+const open = (isProduction: boolean) =>
+  createDirectory({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    timeoutMs: 1_000,
+    callsAtOnce: 8,
+    own: { results: 'r', notification: 'n', publicUrl: 'p' },
+    isProduction,
+    metrics: createMetrics('test', { processFigures: false }),
+    logger: { ...silentLogger, warn: (...line) => void lines.push(JSON.stringify(line)) },
+  });
+
 beforeEach(async () => {
   received = 0;
   lines = [];
@@ -24,14 +36,7 @@ beforeEach(async () => {
     play(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = createDirectory({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    timeoutMs: 1_000,
-    callsAtOnce: 8,
-    own: { results: 'r', notification: 'n', publicUrl: 'p' },
-    metrics: createMetrics('test', { processFigures: false }),
-    logger: { ...silentLogger, warn: (...line) => void lines.push(JSON.stringify(line)) },
-  });
+  client = open(false);
 });
 afterEach(async () => {
   client.close();
@@ -40,9 +45,10 @@ afterEach(async () => {
 });
 
 let isTooLate = false;
+const THREEDS_SERVER_TRANS_ID = '8a880dc0-d2d2-4067-bcb1-b08d1690b26e';
 const ask = () =>
   client.prepare({
-    threeDSServerTransId: 't',
+    threeDSServerTransId: THREEDS_SERVER_TRANS_ID,
     card: new Secret({ pan: TEST_CARDS.notEnrolled.visa, expMonth: '01', expYear: '2031', holder: 'C' }),
     customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
     merchantAccount: 'shop_one',
@@ -95,4 +101,23 @@ test('a refusal is logged with its code and the elements that it names, never wi
   refuse({ errorCode: 'x4012000300001003', errorDetail: 7 });
   await ask();
   expect(lines.at(-1)).not.toMatch(/errorCode|errorDetail|4012/);
+});
+
+test.each([
+  [false, 'https://acs.example/page', 'https://acs.example/page'],
+  [false, 'http://127.0.0.1:8090/page', 'http://127.0.0.1:8090/page'],
+  [true, 'https://acs.example/page', 'https://acs.example/page'],
+  [true, 'http://acs.example/page', undefined],
+  [true, 'http://127.0.0.1:8090/page', undefined],
+])("in production (%s) an issuer's page is reached by HTTPS alone: %s", async (isProduction, acsURL, acsUrl) => {
+  client.close();
+  client = open(isProduction);
+  const ids = { threeDSServerTransID: THREEDS_SERVER_TRANS_ID, dsTransID: randomUUID(), acsTransID: randomUUID() };
+  play = (response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ messageType: 'ARes', messageVersion: '2.2.0', transStatus: 'C', ...ids, acsURL }));
+  };
+  const answer = await ask();
+  expect(answer).toMatchObject({ kind: 'answered', transStatus: 'C' });
+  expect('acsUrl' in answer ? answer.acsUrl : undefined).toBe(acsUrl);
 });

@@ -27,6 +27,8 @@ export interface DirectoryOptions {
   /** Concurrent calls; one account gets half of them at most. */
   callsAtOnce: number;
   own: OwnAddresses;
+  /** Production leads browsers to pages by HTTPS alone. */
+  isProduction: boolean;
   metrics: Registry;
   logger: Logger;
 }
@@ -38,6 +40,7 @@ export interface DirectoryClient extends Directory {
 /** Exchanges EMV 3-D Secure messages with the directory server: AReq and ARes in JSON. */
 export function createDirectory(options: DirectoryOptions): DirectoryClient {
   const { own, logger } = options;
+  const protocols = options.isProduction ? ['https:'] : ['https:', 'http:'];
   const lanes = { cardholders: lane(options.callsAtOnce, WAIT_MS) };
   const server = openCounterpart({
     name: 'directory-server',
@@ -51,7 +54,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
   });
 
   function answerIn({ status, data }: AxiosResponse<unknown>, threeDSServerTransId: string): DirectoryAnswer {
-    const answer = status === 200 ? answerInBody(data, threeDSServerTransId) : UNAVAILABLE;
+    const answer = status === 200 ? answerInBody(data, threeDSServerTransId, protocols) : UNAVAILABLE;
     if (answer.kind === 'unavailable') {
       const refusal = refusalIn(data);
       const kind = refusal === undefined ? 'nothing understandable' : 'an error message';
@@ -81,8 +84,8 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
   };
 }
 
-/** Reads the ARes. One for another transaction, or with unknown content, counts as no answer. */
-function answerInBody(data: unknown, threeDSServerTransId: string): DirectoryAnswer {
+/** Reads the ARes. One for another transaction, or with unknown content, counts as no answer. @param protocols of the issuer's page */
+function answerInBody(data: unknown, threeDSServerTransId: string, protocols: readonly string[]): DirectoryAnswer {
   const fields = messageFields(data, 'ARes');
   const transStatus = oneOf(TRANS_STATUSES, fields?.['transStatus']);
   const dsTransId = transactionId(fields?.['dsTransID']);
@@ -92,7 +95,7 @@ function answerInBody(data: unknown, threeDSServerTransId: string): DirectoryAns
   if (dsTransId === undefined || acsTransId === undefined) return UNAVAILABLE;
   const reason = twoDigits(fields['transStatusReason']);
   const value = authenticationValue(fields['authenticationValue']);
-  const acsUrl = webAddress(String(fields['acsURL']), ['https:', 'http:'])?.href;
+  const acsUrl = webAddress(String(fields['acsURL']), protocols)?.href;
   return {
     kind: 'answered',
     transStatus,
