@@ -24,8 +24,39 @@ const PAYMENT = '01';
 const HOLDER_LENGTH = { min: 2, max: 45 } as const;
 const MERCHANT_NAME_LENGTH_MAX = 40;
 
+/** The elements of the AReq. */
+export const AREQ_ELEMENTS = [
+  'messageType',
+  'messageVersion',
+  'threeDSServerTransID',
+  'threeDSServerURL',
+  'notificationURL',
+  'deviceChannel',
+  'messageCategory',
+  'threeDSRequestorID',
+  'threeDSRequestorName',
+  'threeDSRequestorURL',
+  'acctNumber',
+  'cardExpiryDate',
+  'cardholderName',
+  'email',
+  'merchantName',
+  'acquirerMerchantID',
+  'purchaseAmount',
+  'purchaseCurrency',
+  'purchaseExponent',
+  'purchaseDate',
+  'browserIP',
+  'browserJavascriptEnabled',
+  'browserAcceptHeader',
+  'browserLanguage',
+  'browserUserAgent',
+] as const;
+
+type AReq = Partial<Record<(typeof AREQ_ELEMENTS)[number], unknown>>;
+
 /** The AReq. Holds the card number: never log it. Throws for a currency without a numeric code. */
-export function authenticationRequest(request: DirectoryRequest, own: OwnAddresses): object {
+export function authenticationRequest(request: DirectoryRequest, own: OwnAddresses): AReq {
   const { customer, merchantAccount, merchantName } = request;
   const { pan, expMonth, expYear, holder } = request.card.expose();
   const purchaseCurrency = numericCurrency(request.currency);

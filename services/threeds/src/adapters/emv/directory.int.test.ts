@@ -97,7 +97,7 @@ test('a refusal is logged with its code and the elements that it names, never wi
   expect(lines.at(-1)).toContain('"errorCode":"203","errorDetail":"cardholderName email"');
   refuse({ errorCode: '203', errorDetail: 'acctNumber=4012000300001003 is not enrolled' });
   await ask();
-  expect(lines.at(-1)).toContain('"errorDetail":"acctNumber is not enrolled"');
+  expect(lines.at(-1)).toContain('"errorDetail":"acctNumber"');
   refuse({ errorCode: 'x4012000300001003', errorDetail: 7 });
   await ask();
   expect(lines.at(-1)).not.toMatch(/errorCode|errorDetail|4012/);

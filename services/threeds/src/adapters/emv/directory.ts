@@ -5,7 +5,7 @@ import type { Directory } from '../../application/ports';
 import type { DirectoryAnswer } from '../../domain/decide';
 import { webAddress } from '../../domain/web-address';
 import type { OwnAddresses } from './authentication-request';
-import { authenticationRequest } from './authentication-request';
+import { AREQ_ELEMENTS, authenticationRequest } from './authentication-request';
 import { authenticationValue, messageFields, oneOf, refusalIn, transactionId, twoDigits } from './fields';
 
 /** How long a request may wait for a place. */
@@ -56,7 +56,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
   function answerIn({ status, data }: AxiosResponse<unknown>, threeDSServerTransId: string): DirectoryAnswer {
     const answer = status === 200 ? answerInBody(data, threeDSServerTransId, protocols) : UNAVAILABLE;
     if (answer.kind === 'unavailable') {
-      const refusal = refusalIn(data);
+      const refusal = refusalIn(data, AREQ_ELEMENTS);
       const kind = refusal === undefined ? 'nothing understandable' : 'an error message';
       logger.warn(`the directory server answers ${kind}`, { status, ...refusal });
     }

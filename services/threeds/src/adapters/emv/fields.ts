@@ -15,27 +15,26 @@ export function messageFields(data: unknown, messageType: string): Fields | unde
 /** Why a message was refused. An Erro has the version of whoever refuses, so it counts in every version. */
 export interface Refusal {
   errorCode?: string;
-  /** Names the elements that are wrong, never their values (EMV 3-D Secure, A.5.5). */
+  /** Of the detail, the names of our elements (EMV 3-D Secure, A.5.5). */
   errorDetail?: string;
 }
 
 const ERROR_CODE_LENGTH = 3;
 const ERROR_CODE = /^\d{3}$/;
 const ERROR_DETAIL_LENGTH_MAX = 2048;
-const LOGGED_DETAIL_LENGTH = 200;
-/** What names of elements consist of. A value in the detail, such as a card number, must not get into a log. */
-const NAME_OF_ELEMENT = /\b[a-zA-Z](?:[\w.]|\[\d{1,3}\])*/g;
+const WORD = /\w+/g;
 
-/** An Erro; undefined for anything else. */
-export function refusalIn(data: unknown): Refusal | undefined {
+/**
+ * An Erro; undefined for anything else. Some directory servers put values into the detail: a name or a card number must
+ * not get into a log, so of its words only those in `elements` are kept, each once.
+ */
+export function refusalIn(data: unknown, elements: readonly string[]): Refusal | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const fields = data as Fields;
   if (fields['messageType'] !== 'Erro') return undefined;
   const errorCode = textOf(fields['errorCode'], ERROR_CODE_LENGTH);
-  const errorDetail = (textOf(fields['errorDetail'], ERROR_DETAIL_LENGTH_MAX).match(NAME_OF_ELEMENT) ?? [])
-    .filter((name) => !/\d{4}/.test(name))
-    .join(' ')
-    .slice(0, LOGGED_DETAIL_LENGTH);
+  const words = new Set(textOf(fields['errorDetail'], ERROR_DETAIL_LENGTH_MAX).match(WORD));
+  const errorDetail = elements.filter((element) => words.has(element)).join(' ');
   return {
     ...(ERROR_CODE.test(errorCode) ? { errorCode } : {}),
     ...(errorDetail === '' ? {} : { errorDetail }),
