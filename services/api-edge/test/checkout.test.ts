@@ -515,14 +515,56 @@ describe('closed by the merchant', () => {
     expect(await expire(id)).toMatchObject({ code: 0, state: 'paid' });
   });
 
-  test('when a card is submitted at the same time, nobody is charged whose close said that nothing was under way', async () => {
-    for (let round = 0; round < 20; round += 1) {
+  describe('when a card is submitted at the same time', () => {
+    /** Both have read the page as it was, and wait to hear that its first attempt was declined. */
+    async function meet() {
       const { path, id } = await open();
-      const [closed] = await Promise.all([expire(id), pay(path)]);
-      const { transactions } = await check({ transaction_unique_id: id });
-      const isOver = closed['state'] === 'expired';
-      expect([closed['code'], isOver, transactions.length]).toEqual([0, isOver, isOver ? 0 : 1]);
+      edge.owner.answers = [{ status: 'decline', code: 3101 }];
+      await pay(path);
+      const held: (() => void)[] = [];
+      edge.owner.held = held;
+      const paid = pay(path, { attempt: '2' });
+      await until('the card waits', () => held.length === 1);
+      const closed = expire(id);
+      await until('the close waits', () => held.length === 2);
+      edge.owner.held = undefined;
+      const [letCard = fail, letClose = fail] = held;
+      return { path, id, paid, closed, letCard, letClose };
     }
+    const fail = (): never => {
+      throw new Error('nothing waits');
+    };
+    const attemptsOn = async (id: string) => (await check({ transaction_unique_id: id })).transactions.length;
+
+    test('a close that comes first stops the card', async () => {
+      const { path, id, paid, closed, letCard, letClose } = await meet();
+      const commands = edge.owner.commands.length;
+      letClose();
+      expect(await closed).toMatchObject({ code: 0, state: 'expired' });
+      letCard();
+      expect((await paid).headers.location).toBe(path);
+      expect(edge.owner.commands).toHaveLength(commands);
+      expect(await attemptsOn(id)).toBe(1);
+    });
+
+    test('a card that comes first is what the close tells', async () => {
+      const { id, paid, closed, letCard, letClose } = await meet();
+      letCard();
+      expect((await paid).headers.location).toContain(`${REDIRECT}&reference=${lastCommand().data.reference}`);
+      letClose();
+      expect(await closed).toMatchObject({ code: 0, state: 'paid' });
+      expect(await attemptsOn(id)).toBe(2);
+    });
+
+    test('a card that comes first and has no outcome yet is under way', async () => {
+      const { id, paid, closed, letCard, letClose } = await meet();
+      edge.owner.answers = [{ status: 'pending', code: 3109 }];
+      letCard();
+      await paid;
+      letClose();
+      expect(await closed).toMatchObject({ code: 0, state: 'under_way' });
+      expect(await attemptsOn(id)).toBe(2);
+    });
   });
 
   test.each([

@@ -64,6 +64,8 @@ export interface Owner {
   answers: Told[];
   /** While true, queries fail. */
   away: boolean;
+  /** While set, each query for an outcome waits in here until the test calls it. */
+  held: (() => void)[] | undefined;
   /** Plays the payout service, at the same address. */
   readonly payouts: PayoutOwner;
   /** Changes the outcome of an operation without a reply. */
@@ -82,6 +84,7 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
       response.end(JSON.stringify(ofPayouts.body));
       return;
     }
+    if (owner.held !== undefined) await new Promise<void>((answered) => owner.held?.push(answered));
     const [, , reference = '', whole] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
     const found = [...owner.outcomes.values()].filter((outcome) =>
       whole === undefined ? outcome.reference === reference : outcome.paymentId === paymentIdOf(reference),
@@ -136,6 +139,7 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
     outcomes: new Map(),
     answers: [],
     away: false,
+    held: undefined,
     payouts,
     record(reference, outcome) {
       const known = owner.outcomes.get(reference);
