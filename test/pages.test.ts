@@ -13,6 +13,7 @@ import * as challenge from '../services/threeds/src/adapters/http/pages';
 import type { Authentication } from '../services/threeds/src/domain/authentication';
 import type { OpenBrowser } from './support/browser';
 import { openBrowser, PHONE } from './support/browser';
+import { LOGO } from './support/logo';
 
 const DESKTOP = { width: 1280, height: 800 };
 /** The narrowest screen that pages are made for. */
@@ -32,16 +33,19 @@ const checkout = { id: 'AAAAAAAAAAAAAAAAAAAAAA', state: 'open', ...PURCHASE, req
 const addresses = { again: '?', stay: '?stay=yes', stays: false };
 
 function form(locale: Locale, problem?: 'missing' | 'invalid', declined = false): RenderedPage {
-  const context = { locale, merchantName: MERCHANT_NAME, checkout };
+  const context = { locale, merchant: { name: MERCHANT_NAME, logo: LOGO }, checkout };
   const attempt = declined ? CHECKOUT_ATTEMPTS_MAX : 1;
   const situation = { kind: 'form', attempt, attemptsLeft: CHECKOUT_ATTEMPTS_MAX + 1 - attempt, declined } as const;
   const problems = problem === undefined ? [] : CARD_FORM_FIELDS.map((field) => ({ field, kind: problem }));
-  const kept = problem === undefined ? { cardExp: '', cardHolder: '' } : { cardExp: '13 / 30', cardHolder: 'Ann Lee' };
+  const kept =
+    problem === undefined
+      ? { cardExp: '', cardHolder: '', fromOtherCard: declined }
+      : { cardExp: '13 / 30', cardHolder: 'Ann Lee', fromOtherCard: true };
   return cardEntry.formPage(context, { kind: 'form', checkout, situation, problems, kept }, ["'self'"]);
 }
 
 function cardEntryPages(locale: Locale): Record<string, RenderedPage> {
-  const context = { locale, merchantName: MERCHANT_NAME, checkout };
+  const context = { locale, merchant: { name: MERCHANT_NAME, logo: LOGO }, checkout };
   const notices = Object.keys(locale.texts.cardEntry.notices) as (keyof Texts['cardEntry']['notices'])[];
   return {
     'an empty form': form(locale),
@@ -169,5 +173,57 @@ describe.each(LANGUAGES)('in %s', (language) => {
       expect([name, headers['Content-Language']]).toEqual([name, language]);
       expect(body).toContain(`<html lang="${language}">`);
     }
+  });
+});
+
+describe('the card-entry form, where scripts run', () => {
+  const english = localeFor(new RawText('en'));
+  const number = () => page.getByLabel('Card number');
+  const brand = () => page.locator('#brand').textContent();
+  const warning = () => page.getByText('This is not a test card.');
+  const type = async (text: string): Promise<string> => {
+    await number().fill('');
+    await number().pressSequentially(text);
+    return number().inputValue();
+  };
+  beforeEach(() => show(form(english)));
+
+  test.each([
+    ['4111111111111111', '4111 1111 1111 1111', 'Visa'],
+    ['378282246310005', '3782 822463 10005', 'American Express'],
+    ['6011111111111117', '6011 1111 1111 1117', 'Discover'],
+    ['62', '62', ''],
+    ['6', '6', ''],
+    ['2223 0000', '2223 0000', 'Mastercard'],
+    ['4111-1111', '4111 1111', 'Visa'],
+    ['4111x', '4111x', 'Visa'],
+    ['99999999999999999990000', '9999 9999 9999 9999 999', ''],
+  ])('%s is shown as %s, of the brand %j', async (typed, grouped, name) => {
+    expect(await type(typed)).toBe(grouped);
+    expect(await brand()).toBe(name);
+  });
+
+  test('the caret stays where somebody types or deletes', async () => {
+    await type('41111111');
+    for (const key of ['ArrowLeft', 'ArrowLeft', '5', '6']) await page.keyboard.press(key);
+    expect(await number().inputValue()).toBe('4111 1156 11');
+    for (const key of ['Backspace', 'Backspace', 'Backspace']) await page.keyboard.press(key);
+    expect(await number().inputValue()).toBe('4111 111');
+    await page.keyboard.press('7');
+    expect(await number().inputValue()).toBe('4111 1711');
+  });
+
+  test('a number that is no test card is warned of, before it is sent', async () => {
+    await type('4222222222222');
+    expect(await warning().isVisible()).toBe(true);
+    await type('4222222222223');
+    expect(await warning().isVisible()).toBe(false);
+    await type('4012000300001003');
+    expect(await warning().isVisible()).toBe(false);
+  });
+
+  test('where the server has seen such a number, the warning is there from the start', async () => {
+    await show(form(english, 'invalid'));
+    expect(await warning().isVisible()).toBe(true);
   });
 });

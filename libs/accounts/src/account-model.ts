@@ -11,6 +11,7 @@ import { ACCOUNT_STATES } from './account-state';
 import { SANDBOX_ACQUIRER } from './acquirers';
 import { DISPLAY_NAME_RULE, isDisplayName } from './display-name';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
+import { isStoredLogo, LOGO_RULE } from './logo';
 import { cardRuleList } from './card-rule-model';
 import type { StoredSecret } from './stored-secret';
 import { declareKinds, payoutRuleList } from './payout-rule-model';
@@ -76,6 +77,7 @@ const schema = new Schema<AccountRecord>(
       type: String,
       validate: { validator: isDisplayName, message: `its display name is not ${DISPLAY_NAME_RULE}` },
     },
+    logo: { type: String, validate: { validator: isStoredLogo, message: `its logo is not ${LOGO_RULE}` } },
     state: { ...text, enum: ACCOUNT_STATES },
     suspendedFrom: { type: String, enum: ['test', 'active'] },
     passwordHash: text,

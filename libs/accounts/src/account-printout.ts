@@ -6,6 +6,7 @@ import type { CardRule } from './card-rules';
 import { DEFAULT_CARD_RULES } from './card-rules';
 import { formatFee } from './command-options';
 import { displayNameOf } from './display-name';
+import { describeLogo } from './logo';
 import { payoutCurrenciesOf, payoutProblem } from './payout-permission';
 
 /** Everything about an account except its credentials, with the default rules for cards where they apply. */
@@ -18,6 +19,7 @@ export function printAccount(account: Account): string {
   const lines: [string, readonly string[]][] = [
     ['account', [account.merchantAccount]],
     ['display name', [displayNameOf(account)]],
+    ['logo', [describeLogo(account.logo)]],
     ['state', [account.state]],
     ['types', [account.transactionTypes.join(' ') || 'none']],
     ['terminals', account.terminals.map(printTerminal)],

@@ -30,8 +30,18 @@ export async function loadAccount(
   accounts: Collection<AccountRecord>,
   merchantAccount: string,
 ): Promise<Account | undefined> {
-  const record = await accounts.findOne({ _id: merchantAccount });
+  // Only pages show a logo, and thousands of them would fill the caches of all services.
+  const record = await accounts.findOne({ _id: merchantAccount }, { projection: { logo: 0 } });
   return record === null ? undefined : toAccount(record);
+}
+
+/** The account's logo; undefined if it has none. */
+export async function loadLogo(
+  accounts: Collection<AccountRecord>,
+  merchantAccount: string,
+): Promise<string | undefined> {
+  const record = await accounts.findOne({ _id: merchantAccount }, { projection: { logo: 1 } });
+  return record?.logo;
 }
 
 /** Lists the fields, so that fields of a later release do not appear in this one's output. */
@@ -40,6 +50,7 @@ export function toAccount(record: AccountRecord): Account {
     merchantAccount: record._id,
     state: record.state,
     ...(record.displayName === undefined ? {} : { displayName: record.displayName }),
+    ...(record.logo === undefined ? {} : { logo: record.logo }),
     transactionTypes: [...record.transactionTypes],
     terminals: record.terminals.map(toTerminal),
     limits: record.limits.map(({ currency: code, minE4, maxE4 }) => ({ currency: code, minE4, maxE4 })),

@@ -58,6 +58,8 @@ export type PayoutRuleKind = PayoutRule['kind'];
 export interface AccountSettings extends CardRules {
   /** What cardholders know the merchant by; see display-name.ts. If absent, the account's name. */
   readonly displayName?: string | undefined;
+  /** Shown on card-entry pages; see logo.ts. In base64. Only administration and `logos` read it. */
+  readonly logo?: string | undefined;
   readonly transactionTypes: readonly AccountTransactionType[];
   /** At most one per currency; if absent, the interface's own bounds apply. */
   readonly limits: readonly AmountLimit[];

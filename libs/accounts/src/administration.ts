@@ -54,7 +54,7 @@ export interface AccountAdministration extends SecretRotation {
   reencrypt(): Promise<number>;
   /** From the database, not from a cache. */
   get(merchantAccount: string): Promise<Account>;
-  /** Sorted by name, after `after`; at most 1000. */
+  /** Sorted by name, after `after`; at most 1000, without their logos. */
   list(after?: string): Promise<Account[]>;
 }
 
@@ -125,7 +125,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
 
     async list(after = '') {
       const records = await model
-        .find({ _id: { $gt: after } })
+        .find({ _id: { $gt: after } }, { logo: 0 })
         .sort({ _id: 1 })
         .limit(MAX_PAGE)
         .lean<AccountRecord[]>();

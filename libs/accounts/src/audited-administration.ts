@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AuditLog, FieldsOf, Operator } from '@gateway/audit';
 import type { Account, PayoutRule } from './account';
 import { publicFields } from './account-printout';
@@ -113,8 +114,17 @@ async function listAll(administration: AccountAdministration): Promise<Account[]
 
 /** Everything public. Blocked IBANs belong to people, so only their ends are shown. */
 export function auditedFields(account: Account): FieldsOf<'account.change'> {
-  const { payoutRules = [], ...others } = publicFields(account);
-  return { ...others, payoutRules: payoutRules.map(withoutPeople) };
+  const { payoutRules = [], logo, ...others } = publicFields(account);
+  return {
+    ...others,
+    ...(logo === undefined ? {} : { logo: logoDigest(logo) }),
+    payoutRules: payoutRules.map(withoutPeople),
+  };
+}
+
+/** As much as an entry needs to tell one logo from another. */
+function logoDigest(logo: string): string {
+  return `sha256:${createHash('sha256').update(logo, 'base64').digest('hex')}`;
 }
 
 function withoutPeople(rule: PayoutRule): object {

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { AUDITED, openAuditFrom } from '@gateway/audit';
@@ -21,6 +24,8 @@ import { createWebhookSecrets, loadWebhookSecrets, WEBHOOK_SECRETS } from './web
 import { createKeyRing, newVaultKeys, readKeys } from '@gateway/vault';
 import { CUSTOM_PARAMETERS, Secret, TRANSACTION_TYPES } from '@gateway/contracts';
 
+/** One pixel. */
+const LOGO = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==';
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `accounts_int_${randomBytes(5).toString('hex')}_`;
 const oldKey = `2025:${randomBytes(32).toString('base64')}`;
@@ -336,6 +341,31 @@ describe('set', () => {
     expect(await json('set', 'acme_shop', '--display-name', 'none')).not.toHaveProperty('displayName');
     const changes = (await auditOf('acme_shop')).map(({ after }) => after);
     expect(changes).toContainEqual(expect.objectContaining({ displayName: 'Müller & Söhne' }));
+  });
+
+  it('stores a logo, which only pages read', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'logo-'));
+    const [file, other] = [join(folder, 'logo.png'), join(folder, 'other.svg')];
+    writeFileSync(file, Buffer.from(LOGO, 'base64'));
+    writeFileSync(other, '<svg xmlns="http://www.w3.org/2000/svg"/>');
+    await json('create', 'acme_shop');
+    expect(await json('set', 'acme_shop', '--logo', file)).toMatchObject({ logo: LOGO });
+    expect((await run(['show', 'acme_shop'])).out).toMatch(/^logo +PNG, 67 bytes$/m);
+    expect(await accounts.logos.findLatest('acme_shop')).toBe(LOGO);
+    expect(await accounts.directory.findLatest('acme_shop')).not.toHaveProperty('logo');
+    const rule = 'a PNG of at most 8192 bytes and 640 × 256 pixels, without metadata or animation';
+    for (const [path, err] of [
+      [other, `--logo ${other} is not ${rule}, or none.`],
+      [folder, `--logo ${folder} cannot be read.`],
+      [join(folder, 'missing'), `--logo ${join(folder, 'missing')} cannot be read.`],
+    ] as const) {
+      expect(await run(['set', 'acme_shop', '--logo', path])).toEqual({ code: 2, out: '', err });
+    }
+    expect(await json('set', 'acme_shop', '--logo', 'none')).not.toHaveProperty('logo');
+    expect(await accounts.logos.findLatest('acme_shop')).toBeUndefined();
+    const changes = (await auditOf('acme_shop')).map(({ after }) => after);
+    expect(changes).toContainEqual(expect.objectContaining({ logo: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) }));
+    rmSync(folder, { recursive: true });
   });
 
   it('replaces the payout rules of the kinds that it names, and shows them', async () => {

@@ -41,6 +41,7 @@ const USAGE = `npm run merchant -- COMMAND [ACCOUNT] [OPTIONS]
 
 Options of create and set ("none" empties a list; each list replaces the previous one):
   --display-name TEXT      what cardholders see as the merchant (default, and "none": the account's name)
+  --logo FILE              a PNG of at most 8192 bytes and 640 × 256 pixels for card-entry pages ("none" removes it)
   --types AUTH,SALE,...    enabled card transactions, or all (default: all)
   --limit EUR:1.00-500.00  bounds of an amount; may be repeated
   --allow-ip CIDR          allowed source of requests; may be repeated (default: everywhere)

@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from 'node:util';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { TransactionType } from '@gateway/contracts';
 import { formatAmountE4, isCurrency, parseAmountE4, Secret, TRANSACTION_TYPES } from '@gateway/contracts';
@@ -8,6 +9,7 @@ import type { AccountSettings, AmountLimit, PayoutFee, PayoutRule } from './acco
 import type { AccountChanges, PayoutRulesByKind } from './account-changes';
 import type { CardRule, CardRuleKind, CardRulesByKind } from './card-rules';
 import { CARD_RULE_KINDS, CARD_RULE_SUBJECTS, DEFAULT_CARD_RULES, withCardRules } from './card-rules';
+import { isLogo, LOGO_BYTES_MAX, LOGO_RULE } from './logo';
 import type { NumberLimits } from '@gateway/vault';
 import type { NewTerminal } from './terminals';
 import type { CustomParameter } from '@gateway/contracts';
@@ -23,6 +25,7 @@ const OFF = 'off';
 
 const SETTING_OPTIONS = {
   'display-name': { type: 'string' },
+  logo: { type: 'string' },
   types: { type: 'string' },
   terminal: { type: 'string', multiple: true },
   limit: { type: 'string', multiple: true },
@@ -124,6 +127,7 @@ export function settingsOf(
   values: OptionValues,
 ): Omit<Partial<AccountSettings>, 'transactionTypes'> & { transactionTypes?: readonly TransactionType[] } {
   const displayName = textOf(values, 'display-name');
+  const logo = textOf(values, 'logo');
   const types = textOf(values, 'types');
   const limits = listOf(values, 'limit');
   const ipAllowlist = listOf(values, 'allow-ip');
@@ -139,6 +143,7 @@ export function settingsOf(
   const payoutDebtor = textOf(values, 'payout-debtor');
   return {
     ...(displayName === undefined ? {} : { displayName: displayName === NONE ? undefined : displayName }),
+    ...(logo === undefined ? {} : { logo: logo === NONE ? undefined : logoIn(logo) }),
     ...(types === undefined ? {} : { transactionTypes: cardTypesIn(types) }),
     ...(limits === undefined ? {} : { limits: limits.map(parseLimit) }),
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map(parseRange) }),
@@ -271,6 +276,24 @@ function namesIn<T extends TransactionType | CustomParameter>(
   const unknown = given.find((name) => !(known as readonly string[]).includes(name));
   if (unknown !== undefined) throw new UsageError(`${option} does not know "${unknown}".`);
   return known.filter((name) => given.includes(name));
+}
+
+/** Reads little more than a logo may have, whatever the file is. */
+function logoIn(file: string): string {
+  const problem = `--logo ${file} is not ${LOGO_RULE}, or none.`;
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    const bytes = Buffer.alloc(LOGO_BYTES_MAX + 1);
+    const png = bytes.subarray(0, readSync(descriptor, bytes));
+    if (!isLogo(png)) throw new UsageError(problem);
+    return png.toString('base64');
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`--logo ${file} cannot be read.`);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }
 
 function parseLimit(text: string): AmountLimit {

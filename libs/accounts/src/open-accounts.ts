@@ -10,7 +10,7 @@ import { heldKeysOf, readKeys } from '@gateway/vault';
 import type { Account } from './account';
 import type * as AccountModels from './account-model';
 import type { AccountRecord } from './account-record';
-import { ACCOUNTS, loadAccount } from './account-record';
+import { ACCOUNTS, loadAccount, loadLogo } from './account-record';
 import { ACQUIRERS } from './acquirers';
 import type * as Administrations from './administration';
 import type { AccountAdministration } from './administration';
@@ -44,6 +44,8 @@ export interface OpenAccountDirectory {
 
 /** What api-edge needs. It opens no secret that is sealed. */
 export interface OpenLogins extends OpenAccountDirectory {
+  /** Logos in base64 by account, undefined where there is none. */
+  readonly logos: AccountDirectory<string>;
   readonly credentials: CredentialCheck;
   readonly rateLimiter: RateLimiter;
   /** With which they were opened. */
@@ -89,6 +91,9 @@ export interface OpenAccountsOptions extends OpenLoginsOptions {
   /** The connectors that a terminal may name. Default: those of card-processing. */
   acquirers?: readonly string[];
 }
+
+/** 5 MB of the largest. */
+const LOGOS_KEPT = 500;
 
 type Storage = Awaited<ReturnType<typeof openStorage>>;
 
@@ -143,9 +148,10 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
   };
 }
 
-function loginsOf({ directory, now }: Storage, accountKeys: Keys) {
+function loginsOf({ directory, logos, now }: Storage, accountKeys: Keys) {
   const matchesPassword = createPasswordCheck(accountKeys);
   return {
+    logos,
     credentials: createCredentialCheck({ directory, matchesPassword, passwords: createPasswordHasher(), now }),
     rateLimiter: createRateLimiter({ now }),
   };
@@ -197,9 +203,11 @@ async function openStorage({ uri, mongo, databasePrefix, now = Date.now }: Accou
   const connection = await connectMongo({ uri, mongo, database: `${databasePrefix}accounts` });
   const accounts = connection.collection<AccountRecord>(ACCOUNTS);
   const load = (merchantAccount: string) => retryableWhenTransient(() => loadAccount(accounts, merchantAccount));
+  const loadLogoOf = (merchantAccount: string) => retryableWhenTransient(() => loadLogo(accounts, merchantAccount));
   return {
     connection,
     now,
+    logos: createAccountDirectory({ load: loadLogoOf, now, maxEntries: LOGOS_KEPT }),
     directory: createAccountDirectory({ load, now }),
     clocks: createSandboxClocks(connection.collection<ClockRecord>(CLOCKS), now),
     requireSafe: (safety: SafetyOptions) => requireSafeAccounts(accounts, safety),

@@ -1,6 +1,7 @@
 /** Everything that an entry about an account may show. Credentials have no place here. */
 const ACCOUNT = [
   'displayName',
+  'logo',
   'state',
   'transactionTypes',
   'terminals',

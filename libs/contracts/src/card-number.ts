@@ -19,23 +19,40 @@ export function isLuhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Ranges of the major schemes by their first six digits, both ends included. */
-const RANGES: readonly (readonly [from: number, to: number])[] = [
-  [400000, 499999], // Visa
-  [510000, 559999], // Mastercard
-  [222100, 272099], // Mastercard
-  [340000, 349999], // American Express
-  [370000, 379999], // American Express
-  [300000, 305999], // Diners Club
-  [360000, 369999], // Diners Club
-  [380000, 399999], // Diners Club
-  [352800, 358999], // JCB
-  [500000, 509999], // Maestro
-  [560000, 699999], // Maestro, with Discover (601100–601199, 622126–622925, 644000–659999) and UnionPay (620000–629999)
+/** Cards of one brand, by their first six digits, both ends included. */
+export interface CardRange {
+  readonly from: number;
+  readonly to: number;
+  /** Undefined where no brand is known. */
+  readonly brand?: string;
+}
+
+/** Ranges of the major schemes, without overlaps. */
+export const CARD_RANGES: readonly CardRange[] = [
+  { from: 400000, to: 499999, brand: 'Visa' },
+  { from: 510000, to: 559999, brand: 'Mastercard' },
+  { from: 222100, to: 272099, brand: 'Mastercard' },
+  { from: 340000, to: 349999, brand: 'American Express' },
+  { from: 370000, to: 379999, brand: 'American Express' },
+  { from: 300000, to: 305999, brand: 'Diners Club' },
+  { from: 360000, to: 369999, brand: 'Diners Club' },
+  { from: 380000, to: 399999, brand: 'Diners Club' },
+  { from: 352800, to: 358999, brand: 'JCB' },
+  { from: 500000, to: 509999, brand: 'Maestro' },
+  { from: 560000, to: 589999, brand: 'Maestro' },
+  { from: 590000, to: 601099 },
+  { from: 601100, to: 601199, brand: 'Discover' },
+  { from: 601200, to: 619999, brand: 'Maestro' },
+  { from: 620000, to: 622125, brand: 'UnionPay' },
+  { from: 622126, to: 622925, brand: 'Discover' },
+  { from: 622926, to: 629999, brand: 'UnionPay' },
+  { from: 630000, to: 643999, brand: 'Maestro' },
+  { from: 644000, to: 659999, brand: 'Discover' },
+  { from: 660000, to: 699999, brand: 'Maestro' },
 ];
 
 /** True if cards are issued in the range that these digits begin with. */
 export function isInCardRange(digits: string): boolean {
   const prefix = Number(digits.slice(0, 6));
-  return RANGES.some(([from, to]) => prefix >= from && prefix <= to);
+  return CARD_RANGES.some(({ from, to }) => prefix >= from && prefix <= to);
 }

@@ -5,6 +5,7 @@ export type { Locale } from './locale';
 export { localeFor } from './locale';
 export { REDIRECTS_OF_OTHERS, renderPage } from './page';
 export type { Page, RenderedPage } from './page';
+export { Script, SUBMIT_AT_ONCE } from './script';
 export { summary } from './summary';
 export type { Purchase } from './summary';
 export type { Texts } from './texts';

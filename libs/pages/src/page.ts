@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Html } from './html';
 import { html, Html as Markup } from './html';
 import type { Locale } from './locale';
+import type { Script } from './script';
+import { hashSource } from './script';
 import { STYLE } from './style';
 
 /**
@@ -26,8 +27,10 @@ export interface Page {
    * same page without a refresh. Both are addresses of ours.
    */
   refresh?: { seconds: number; url: string; stayUrl: string };
-  /** Submits the page's only form automatically if scripts run. Otherwise its button does. */
-  sendsItself?: boolean;
+  /** Makes the page more convenient. It must work without, too. */
+  script?: Script;
+  /** The merchant's, above everything else: a PNG in base64. The page says the merchant's name beside it. */
+  logo?: string | undefined;
 }
 
 export interface RenderedPage {
@@ -35,16 +38,8 @@ export interface RenderedPage {
   body: string;
 }
 
-const SCRIPT = 'document.forms[0].requestSubmit();';
 const STYLE_ELEMENT = new Markup(`<style>${STYLE}</style>`);
-const SCRIPT_ELEMENT = new Markup(`<script>${SCRIPT}</script>`);
-/** The policy allows these two texts and no others. */
-const STYLE_SOURCE = sourceOf(STYLE);
-const SCRIPT_SOURCE = sourceOf(SCRIPT);
-
-function sourceOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
+const STYLE_SOURCE = hashSource(STYLE);
 
 const LOCK = new Markup(
   '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 1a4 4 0 0 0-4 4v2H3.5A1.5 1.5 0 0 0 2 8.5v5A1.5 1.5 0 0 0 3.5 15h9a1.5 1.5 0 0 0 1.5-1.5v-5A1.5 1.5 0 0 0 12.5 7H12V5a4 4 0 0 0-4-4zm2.5 6h-5V5a2.5 2.5 0 0 1 5 0z"/></svg>',
@@ -67,21 +62,23 @@ export function renderPage(page: Page): RenderedPage {
       <body>
         <main>
           <div class="panel">
+            ${page.logo !== undefined && html`<img class="logo" src="data:image/png;base64,${page.logo}" alt="" />`}
             <p class="lock">${LOCK} ${secure}</p>
             ${page.body} ${refresh !== undefined && html`<p class="hint"><a href="${refresh.stayUrl}">${stay}</a></p>`}
           </div>
         </main>
-        ${page.sendsItself === true && SCRIPT_ELEMENT}
+        ${page.script?.element}
       </body>
     </html>`;
   return { headers: headersOf(page), body: document.markup };
 }
 
-function headersOf({ locale, refresh, formActions, sendsItself }: Page): Record<string, string> {
+function headersOf({ locale, refresh, formActions, script, logo }: Page): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `style-src ${STYLE_SOURCE}`,
-    ...(sendsItself === true ? [`script-src ${SCRIPT_SOURCE}`] : []),
+    ...(script === undefined ? [] : [`script-src ${script.source}`]),
+    ...(logo === undefined ? [] : ['img-src data:']),
     `form-action ${[...new Set(formActions ?? ["'none'"])].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RawText } from '@gateway/contracts';
 import { displayedAmount } from './amounts';
-import { html, localeFor, renderPage, summary } from '.';
+import { html, localeFor, renderPage, SUBMIT_AT_ONCE, summary } from '.';
 
 const ENGLISH = localeFor(new RawText('en'));
 const HOSTILE = `"><script>alert('1')</script>&`;
@@ -80,10 +80,18 @@ describe('the policy', () => {
     expect(body).not.toContain('<script>');
   });
 
-  test('allows the script of a page that submits itself', () => {
-    const { body, policy } = policyOf({ sendsItself: true });
+  test('allows the script of the page', () => {
+    const { body, policy } = policyOf({ script: SUBMIT_AT_ONCE });
     const script = /<script>([^]*)<\/script>/.exec(body)?.[1] ?? '';
+    expect(script).toBe('document.forms[0].requestSubmit();');
     expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  });
+
+  test('allows images only for a logo, and only inside the page', () => {
+    expect(policyOf().policy).not.toContain('img-src');
+    const { body, policy } = policyOf({ logo: 'iVBORw0KGgo=' });
+    expect(policy).toContain('img-src data:;');
+    expect(body).toContain('src="data:image/png;base64,iVBORw0KGgo="');
   });
 
   test('allows only the form targets of the page, each listed once', () => {

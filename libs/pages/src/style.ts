@@ -1,4 +1,4 @@
-/** The style of every page that a cardholder sees. System fonts, no images: nothing is fetched. */
+/** The style of every page that a cardholder sees. System fonts, images inside the page: nothing is fetched. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #14213d; --muted: #5b6478; --line: #d5dae3; --accent: #1f4fd8;
   --accent-strong: #173fb0; --accent-ink: #fff; --error: #b3261e; --error-ground: #fdf0ef; --error-ink: #7d1a14;
@@ -27,6 +27,8 @@ a { color: var(--accent); }
 .summary dt { color: var(--muted); overflow-wrap: normal; }
 .summary dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
 .summary .total { font-weight: 650; font-size: 1.125rem; }
+.label { display: flex; justify-content: space-between; gap: 1rem; }
+.label output { color: var(--muted); font-size: .9375rem; }
 label { display: block; font-weight: 600; font-size: .9375rem; margin: 0 0 .3rem; hyphens: auto; }
 .hint { color: var(--muted); font-size: .875rem; margin: .3rem 0 0; }
 .field { margin: 0 0 1.1rem; }
@@ -50,6 +52,8 @@ button:hover, .button:hover { background: var(--accent-strong); }
 button.quiet { color: var(--ink); background: var(--card); border-color: var(--field-line); }
 button.quiet:hover { background: var(--ground); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+.logo { display: block; max-width: 100%; max-height: 4rem; margin: 0 0 1rem; padding: .4rem; background: #fff;
+  border-radius: 6px; }
 .lock { display: flex; gap: .5rem; align-items: center; margin: 0 0 1rem; font-size: .875rem; color: var(--muted); }
 .lock svg { flex: none; width: 1rem; height: 1rem; fill: currentColor; }
 @media (max-width: 20rem) { .row { grid-template-columns: 1fr; } }

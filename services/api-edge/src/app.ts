@@ -137,7 +137,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     late,
     checkouts,
     ...createPageAdmission(
-      accounts.directory,
+      accounts,
       slotsOf(frame, 'gateway_account_page_requests_concurrent', 'Slots that an account holds for its pages'),
     ),
     checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,

@@ -18,7 +18,7 @@ async function serve(options: Partial<CheckoutPagesOptions>) {
   const listener = createCheckoutPages({
     show: async () => ({ kind: 'not-found' }),
     submit: async () => ({ kind: 'not-found' }),
-    merchantName: async (merchantAccount) => merchantAccount,
+    merchant: async (name) => ({ name, logo: undefined }),
     publicBaseUrl: 'https://pay.example',
     threedsUrl: 'https://3ds.example',
     maxConcurrent: 10,

@@ -114,7 +114,9 @@ export function attackHeadersAndLogs(world: () => World): void {
         card_holder: 'Ann Lee',
       };
       const form = await world().exchange(world().ports.PORT, { method: 'GET', path });
-      expect(form.text).not.toMatch(/<script|<b>/);
+      // The page's own script has a policy of its own.
+      expect(form.text.match(/<script/g)).toHaveLength(1);
+      expect(form.text).not.toContain('<b>');
       const paid = await world().exchange(world().ports.PORT, { path, headers: FORM_TYPE, body: formOf(typed) });
       expect(paid.status).toBe(303);
       expect(paid.headers.location).toMatch(/^https:\/\/shop\.example\/[\x21-\x7e]*$/);

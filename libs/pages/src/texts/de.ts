@@ -40,7 +40,11 @@ export const de: Texts = {
     pay: (amount) => `${amount} bezahlen`,
     privacy: 'Ihre Kartendaten gehen nur an den Zahlungsdienst, nicht an den Händler.',
     errors: 'Bitte prüfen Sie Ihre Angaben',
-    testMode: { title: 'Testmodus', text: 'Hier wird kein Geld bewegt. Geben Sie keine echte Karte ein.' },
+    testMode: {
+      title: 'Testmodus',
+      text: 'Hier wird kein Geld bewegt. Geben Sie keine echte Karte ein.',
+      realCard: 'Das ist keine Testkarte. Verwenden Sie hier keine echte Karte.',
+    },
     notAuthenticated: 'Ihre Bank konnte nicht bestätigen, dass Sie es sind.',
     declined: 'Die Zahlung wurde abgelehnt.',
     declinedText: (left, all) =>

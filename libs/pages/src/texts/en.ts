@@ -43,7 +43,11 @@ export const en = {
     pay: (amount: string) => `Pay ${amount}`,
     privacy: 'Your card details go to the payment service only, not to the merchant.',
     errors: 'Please check the form',
-    testMode: { title: 'Test mode', text: 'No money moves here. Do not enter a real card.' },
+    testMode: {
+      title: 'Test mode',
+      text: 'No money moves here. Do not enter a real card.',
+      realCard: 'This is not a test card. Do not use a real card here.',
+    },
     notAuthenticated: 'Your bank could not confirm that it was you.',
     declined: 'The payment was declined.',
     declinedText: (left: number, all: number) =>

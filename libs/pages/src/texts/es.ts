@@ -40,7 +40,11 @@ export const es: Texts = {
     pay: (amount) => `Pagar ${amount}`,
     privacy: 'Los datos de su tarjeta se envían solo al servicio de pago, no al comercio.',
     errors: 'Revise los datos introducidos',
-    testMode: { title: 'Modo de prueba', text: 'Aquí no se mueve dinero. No introduzca una tarjeta real.' },
+    testMode: {
+      title: 'Modo de prueba',
+      text: 'Aquí no se mueve dinero. No introduzca una tarjeta real.',
+      realCard: 'Esta no es una tarjeta de prueba. No utilice aquí una tarjeta real.',
+    },
     notAuthenticated: 'Su banco no ha podido confirmar su identidad.',
     declined: 'El pago ha sido rechazado.',
     declinedText: (left, all) =>

@@ -41,7 +41,11 @@ export const fr: Texts = {
     pay: (amount) => `Payer ${amount}`,
     privacy: 'Les données de votre carte sont transmises au seul service de paiement, et non au commerçant.',
     errors: 'Veuillez vérifier votre saisie',
-    testMode: { title: 'Mode test', text: 'Aucun paiement réel n’a lieu ici. Ne saisissez pas de vraie carte.' },
+    testMode: {
+      title: 'Mode test',
+      text: 'Aucun paiement réel n’a lieu ici. Ne saisissez pas de vraie carte.',
+      realCard: 'Ce n’est pas une carte de test. N’utilisez pas de vraie carte ici.',
+    },
     notAuthenticated: 'Votre banque n’a pas pu confirmer votre identité.',
     declined: 'Le paiement a été refusé.',
     declinedText: (left, all) =>

@@ -40,7 +40,11 @@ export const it: Texts = {
     pay: (amount) => `Paga ${amount}`,
     privacy: 'I dati della Sua carta vengono trasmessi solo al servizio di pagamento, non all’esercente.',
     errors: 'Verifichi i dati inseriti',
-    testMode: { title: 'Modalità di prova', text: 'Qui non si muove denaro. Non inserisca una carta reale.' },
+    testMode: {
+      title: 'Modalità di prova',
+      text: 'Qui non si muove denaro. Non inserisca una carta reale.',
+      realCard: 'Questa non è una carta di prova. Non utilizzi qui una carta reale.',
+    },
     notAuthenticated: 'La Sua banca non ha potuto confermare la Sua identità.',
     declined: 'Il pagamento è stato rifiutato.',
     declinedText: (left, all) =>

@@ -41,7 +41,11 @@ export const lt: Texts = {
     pay: (amount) => `Mokėti ${amount}`,
     privacy: 'Jūsų kortelės duomenys perduodami tik mokėjimo paslaugos teikėjui, o ne prekybininkui.',
     errors: 'Patikrinkite įvestus duomenis',
-    testMode: { title: 'Bandomasis režimas', text: 'Pinigai čia nepervedami. Neįveskite tikros kortelės.' },
+    testMode: {
+      title: 'Bandomasis režimas',
+      text: 'Pinigai čia nepervedami. Neįveskite tikros kortelės.',
+      realCard: 'Tai ne bandomoji kortelė. Nenaudokite čia tikros kortelės.',
+    },
     notAuthenticated: 'Jūsų bankas negalėjo patvirtinti jūsų tapatybės.',
     declined: 'Mokėjimas atmestas.',
     declinedText: (left, all) =>

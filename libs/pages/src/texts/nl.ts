@@ -40,7 +40,11 @@ export const nl: Texts = {
     pay: (amount) => `${amount} betalen`,
     privacy: 'Uw kaartgegevens gaan alleen naar de betaaldienst, niet naar de verkoper.',
     errors: 'Controleer uw gegevens',
-    testMode: { title: 'Testmodus', text: 'Hier wordt geen geld afgeschreven. Voer geen echte kaart in.' },
+    testMode: {
+      title: 'Testmodus',
+      text: 'Hier wordt geen geld afgeschreven. Voer geen echte kaart in.',
+      realCard: 'Dit is geen testkaart. Gebruik hier geen echte kaart.',
+    },
     notAuthenticated: 'Uw bank kon niet bevestigen dat u het was.',
     declined: 'De betaling is geweigerd.',
     declinedText: (left, all) =>

@@ -41,7 +41,11 @@ export const pl: Texts = {
     pay: (amount) => `Zapłać ${amount}`,
     privacy: 'Dane karty trafiają wyłącznie do serwisu płatniczego, a\u00a0nie do sprzedawcy.',
     errors: 'Proszę sprawdzić podane dane',
-    testMode: { title: 'Tryb testowy', text: 'Nie są tu przekazywane żadne pieniądze. Nie podawaj prawdziwej karty.' },
+    testMode: {
+      title: 'Tryb testowy',
+      text: 'Nie są tu przekazywane żadne pieniądze. Nie podawaj prawdziwej karty.',
+      realCard: 'To nie jest karta testowa. Nie używaj tu prawdziwej karty.',
+    },
     notAuthenticated: 'Bank nie mógł potwierdzić Twojej tożsamości.',
     declined: 'Płatność została odrzucona.',
     declinedText: (left, all) =>

@@ -1,4 +1,4 @@
-import type { Account, AccountDirectory } from '@gateway/accounts';
+import type { Account, OpenLogins } from '@gateway/accounts';
 import { displayNameOf, isOpen } from '@gateway/accounts';
 import type { Registry, Slot, SlotRefusal } from '@gateway/service-kit';
 import { createFairSlots, createTopGauge } from '@gateway/service-kit';
@@ -32,18 +32,18 @@ export function createAccountSlots({ max, metrics, gauge }: AccountSlotsOptions)
 
 /** Which accounts have pages, under which names, and slots for requests to them. */
 export function createPageAdmission(
-  directory: AccountDirectory,
+  { directory, logos }: Pick<OpenLogins, 'directory' | 'logos'>,
   options: AccountSlotsOptions,
-): Pick<CheckoutPorts, 'accountIsOpen' | 'merchantName' | 'takePageSlot'> {
+): Pick<CheckoutPorts, 'accountIsOpen' | 'merchant' | 'takePageSlot'> {
   const slots = createAccountSlots(options);
   return {
     async accountIsOpen(merchantAccount) {
       const account = await directory.find(merchantAccount);
       return account !== undefined && isOpen(account);
     },
-    async merchantName(merchantAccount) {
-      const account = await directory.find(merchantAccount);
-      return account === undefined ? merchantAccount : displayNameOf(account);
+    async merchant(merchantAccount) {
+      const [account, logo] = await Promise.all([directory.find(merchantAccount), logos.find(merchantAccount)]);
+      return { name: account === undefined ? merchantAccount : displayNameOf(account), logo };
     },
     async takePageSlot(merchantAccount) {
       const account = await directory.find(merchantAccount);

@@ -42,7 +42,7 @@ export const PAGE_KNOWN_MS = 24 * 3_600_000;
 /** The number of an attempt has one digit. */
 const ATTEMPT_LENGTH_MAX = 1;
 
-const NOTHING_TYPED: KeptValues = { cardExp: '', cardHolder: '' };
+const NOTHING_TYPED: KeptValues = { cardExp: '', cardHolder: '', fromOtherCard: false };
 
 /**
  * The current card-entry page. `returnedReference` names the attempt whose challenge the browser comes from: it is not

@@ -146,7 +146,7 @@ function world(): World {
     databaseAvailable: () => !here.databaseAway,
     takePageSlot: async () => ({ release: () => undefined }),
     accountIsOpen: async () => true,
-    merchantName: async (merchantAccount) => merchantAccount,
+    merchant: async (name) => ({ name, logo: undefined }),
     now: () => here.now,
     randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),
     replyTimeoutMs: REPLY_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-import { RawText, Secret, maskCardNumbers } from '@gateway/contracts';
+import { isTestCard, RawText, Secret, maskCardNumbers } from '@gateway/contracts';
 import type { RawFields, RawValue } from './body';
 import { boundedText, isAbsent } from './body';
 import type { FullCard } from './card-request';
@@ -19,6 +19,8 @@ export interface CardFormProblem {
 export interface KeptValues {
   readonly cardExp: string;
   readonly cardHolder: string;
+  /** The card number was a right one, and no test card's: on a page of the test currency it may be a real card. */
+  readonly fromOtherCard: boolean;
 }
 
 export type CardForm =
@@ -71,10 +73,13 @@ function tidied(name: CardFormField, value: RawValue | undefined): RawValue | un
 /** decisions.md, section 10. Only the holder's name can be that long. */
 function showsOwnNumber(field: CardFormField, typed: Typed): boolean {
   if (field !== 'card_holder') return false;
+  const cardNumber = cardNumberIn(typed);
+  return cardNumber !== undefined && showsCardNumber(boundedText(typed.get(field), TYPED_LENGTH_MAX) ?? '', cardNumber);
+}
+
+function cardNumberIn(typed: Typed): string | undefined {
   const cardNumber = rule.cardNumber.read(typed.get('card_number') ?? null, 0);
-  return (
-    typeof cardNumber === 'string' && showsCardNumber(boundedText(typed.get(field), TYPED_LENGTH_MAX) ?? '', cardNumber)
-  );
+  return typeof cardNumber === 'string' ? cardNumber : undefined;
 }
 
 /** `2030-01`. */
@@ -88,7 +93,9 @@ function yearAndMonth(text: string): string | undefined {
 function keptValues(typed: Typed): KeptValues {
   const cardExp = boundedText(typed.get('card_exp'), TYPED_LENGTH_MAX) ?? '';
   const holder = boundedText(typed.get('card_holder'), TYPED_LENGTH_MAX) ?? '';
+  const cardNumber = cardNumberIn(typed);
   return {
+    fromOtherCard: cardNumber !== undefined && !isTestCard(cardNumber),
     cardExp: SHOWN_EXPIRY.test(cardExp) ? cardExp : '',
     cardHolder: showsOwnNumber('card_holder', typed) ? '' : maskCardNumbers(holder).slice(0, SHOWN_HOLDER_LENGTH_MAX),
   };

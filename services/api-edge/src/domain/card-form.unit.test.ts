@@ -99,9 +99,9 @@ describe('the input that is shown again', () => {
   };
 
   test('is the expiry date and the name, right or wrong', () => {
-    expect(keptOf({})).toEqual({ cardExp: '09 / 30', cardHolder: 'Ann Lee' });
-    expect(keptOf({ card_exp: '13/30', card_holder: 'A' })).toEqual({ cardExp: '13/30', cardHolder: 'A' });
-    expect(keptOf({ card_exp: DUPLICATE, card_holder: DUPLICATE })).toEqual({ cardExp: '', cardHolder: '' });
+    expect(keptOf({})).toMatchObject({ cardExp: '09 / 30', cardHolder: 'Ann Lee' });
+    expect(keptOf({ card_exp: '13/30', card_holder: 'A' })).toMatchObject({ cardExp: '13/30', cardHolder: 'A' });
+    expect(keptOf({ card_exp: DUPLICATE, card_holder: DUPLICATE })).toMatchObject({ cardExp: '', cardHolder: '' });
   });
 
   test('is never a card number, whatever field it was typed into', () => {
@@ -110,6 +110,16 @@ describe('the input that is shown again', () => {
     expect(cardHolder).toBe('Ann 555555******4444');
     expect(keptOf({ card_holder: `Ann ${PAN}` }).cardHolder).toBe('');
   });
+});
+
+test.each([
+  [PAN, false],
+  ['4222 2222 2222 2', true],
+  ['4222 2222 2222 3', false],
+  ['', false],
+])('a number that is right and no test card is noticed: %s', (card_number, fromOtherCard) => {
+  const form = read({ cvv: 'x', card_number });
+  expect(form.ok ? undefined : form.kept.fromOtherCard).toBe(fromOtherCard);
 });
 
 test("another card's number typed as the name is masked; the card's own is refused", () => {

@@ -18,6 +18,7 @@ import {
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { PageAnswer, SubmittedForm } from '../../application/checkout-page';
+import type { ShownMerchant } from '../../application/checkout-ports';
 import type { Checkout } from '../../application/ports';
 import { parseFormBody } from '../../domain/body';
 import * as view from './checkout-views';
@@ -42,7 +43,7 @@ export interface CheckoutPagesOptions {
   show(id: string, returnedReference: string | undefined): Promise<PageAnswer>;
   submit(id: string, submitted: SubmittedForm): Promise<PageAnswer>;
   /** What cardholders know an account by. */
-  merchantName(merchantAccount: string): Promise<string>;
+  merchant(merchantAccount: string): Promise<ShownMerchant>;
   /** Base URLs at which browsers reach this page and the challenge pages. */
   publicBaseUrl: string;
   threedsUrl: string;
@@ -229,7 +230,7 @@ async function sendAnswer(
 ): Promise<void> {
   const locale = localeOf(response);
   const contextOf = async ({ checkout }: { checkout: Checkout }): Promise<view.PageContext> => {
-    return { locale, merchantName: await options.merchantName(checkout.merchantAccount), checkout };
+    return { locale, merchant: await options.merchant(checkout.merchantAccount), checkout };
   };
   switch (page.kind) {
     case 'not-found':

@@ -2,8 +2,10 @@ import { CHECKOUT_ATTEMPTS_MAX, isTestCurrency, returnAddress } from '@gateway/c
 import type { Html, Locale, RenderedPage, Texts } from '@gateway/pages';
 import { html, renderPage, summary } from '@gateway/pages';
 import type { PageAnswer } from '../../application/checkout-page';
+import type { ShownMerchant } from '../../application/checkout-ports';
 import type { Checkout } from '../../application/ports';
 import type { CardFormField, CardFormProblem } from '../../domain/card-form';
+import { CARD_ENTRY_SCRIPT } from './card-entry-script';
 
 type FormAnswer = Extract<PageAnswer, { kind: 'form' }>;
 
@@ -12,8 +14,7 @@ const REFRESH_SECONDS = 2;
 /** What pages about a payment have in common. */
 export interface PageContext {
   locale: Locale;
-  /** The name that cardholders know the merchant by. */
-  merchantName: string;
+  merchant: ShownMerchant;
   checkout: Checkout;
 }
 
@@ -38,13 +39,15 @@ const ATTRIBUTES: Readonly<Record<CardFormField, Html>> = {
 
 /** The card-entry form. `formActions`: where its POST may be redirected to. */
 export function formPage(context: PageContext, answer: FormAnswer, formActions: readonly string[]): RenderedPage {
-  const { locale, merchantName, checkout } = context;
+  const { locale, merchant, checkout } = context;
   const { situation, problems } = answer;
   const { amountE4, currency } = checkout.request;
   const texts = locale.texts.cardEntry;
-  const title = texts.title(merchantName);
+  const title = texts.title(merchant.name);
   return renderPage({
     locale,
+    logo: merchant.logo,
+    script: CARD_ENTRY_SCRIPT,
     title: problems.length > 0 ? texts.titleOfErrors(title) : title,
     formActions,
     body: html`<h1>${texts.heading}</h1>
@@ -53,7 +56,7 @@ export function formPage(context: PageContext, answer: FormAnswer, formActions: 
       ${problems.length > 0 && errorSummary(locale, problems)}
       <form method="post" action="${checkout.id}">
         <input type="hidden" name="attempt" value="${situation.attempt}" />
-        ${field(locale, 'card_number', answer)}
+        ${field(locale, 'card_number', answer)} ${isTestCurrency(currency) && realCardWarning(locale, answer)}
         <div class="row">${field(locale, 'card_exp', answer)} ${field(locale, 'cvv', answer)}</div>
         ${field(locale, 'card_holder', answer)}
         <button type="submit">${texts.pay(locale.amount(amountE4, currency))}</button>
@@ -63,9 +66,9 @@ export function formPage(context: PageContext, answer: FormAnswer, formActions: 
   });
 }
 
-function purchaseOf({ locale, merchantName, checkout }: PageContext): Html {
+function purchaseOf({ locale, merchant, checkout }: PageContext): Html {
   const { amountE4, currency } = checkout.request;
-  return summary(locale, { merchant: merchantName, order: orderOf(checkout), amountE4, currency });
+  return summary(locale, { merchant: merchant.name, order: orderOf(checkout), amountE4, currency });
 }
 
 /** Merchants may send 255 characters, and a page that has ended no longer knows it. */
@@ -87,6 +90,13 @@ function wayBack({ request: { redirectUrl, transactionUniqueId } }: Checkout): s
 function testNotice({ texts }: Locale): Html {
   const { title, text } = texts.cardEntry.testMode;
   return html`<p class="notice"><strong>${title}</strong> ${text}</p>`;
+}
+
+/** Any card works in the test currency, so nothing but the number tells a real one. The script shows and hides this. */
+function realCardWarning({ texts }: Locale, { kept }: FormAnswer): Html {
+  return html`<p class="notice bad" id="real-card" role="alert" ${!kept.fromOtherCard && html`hidden`}>
+    ${texts.cardEntry.testMode.realCard}
+  </p>`;
 }
 
 /** Of the bank's reasons only that of an authentication, which the cardholder can do something about. */
@@ -120,7 +130,11 @@ function field(locale: Locale, name: CardFormField, { problems, kept }: FormAnsw
   ];
   const value = { card_number: '', card_exp: kept.cardExp, cvv: '', card_holder: kept.cardHolder }[name];
   return html`<div class="field">
-    <label for="${name}">${label}</label>
+    ${
+      name === 'card_number'
+        ? html`<div class="label"><label for="${name}">${label}</label><output id="brand" for="${name}"></output></div>`
+        : html`<label for="${name}">${label}</label>`
+    }
     <input
       id="${name}"
       name="${name}"
@@ -152,10 +166,11 @@ export function waitingPage(
   acsUrl: string | undefined,
   { again, stay, stays }: WaitingAddresses,
 ): RenderedPage {
-  const { locale } = context;
+  const { locale, merchant } = context;
   const { title, text, notFinished, goOn } = locale.texts.cardEntry.waiting;
   return renderPage({
     locale,
+    logo: merchant.logo,
     title,
     ...(stays ? {} : { refresh: { seconds: REFRESH_SECONDS, url: again, stayUrl: stay } }),
     body: html`<h1>${title}</h1>
@@ -167,12 +182,13 @@ export function waitingPage(
 }
 
 export function expiredPage(context: PageContext, returnUrl: string): RenderedPage {
-  const { locale } = context;
+  const { locale, merchant } = context;
   const { expired, closedByMerchant } = locale.texts.cardEntry;
   const { back } = expired;
   const { title, text } = context.checkout.closedAt === undefined ? expired : closedByMerchant;
   return renderPage({
     locale,
+    logo: merchant.logo,
     title,
     body: html`<h1>${title}</h1>
       ${purchaseOf(context)}
@@ -182,10 +198,11 @@ export function expiredPage(context: PageContext, returnUrl: string): RenderedPa
 }
 
 export function closedPage(context: PageContext): RenderedPage {
-  const { locale } = context;
+  const { locale, merchant } = context;
   const { title, text } = locale.texts.cardEntry.closed;
   return renderPage({
     locale,
+    logo: merchant.logo,
     title,
     body: html`<h1>${title}</h1>
       ${purchaseOf(context)}

@@ -63,7 +63,7 @@ export function createEdgeListener(
     maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
     show: (id, returnedReference) => showCheckout(ports, id, returnedReference),
     submit: (id, submitted) => submitCard(ports, id, submitted),
-    merchantName: (merchantAccount) => ports.merchantName(merchantAccount),
+    merchant: (merchantAccount) => ports.merchant(merchantAccount),
     publicBaseUrl: config.PUBLIC_BASE_URL,
     threedsUrl: config.THREEDS_PUBLIC_URL,
   });

@@ -1,5 +1,5 @@
 import type { Html, Locale, RenderedPage, Texts } from '@gateway/pages';
-import { html, REDIRECTS_OF_OTHERS, renderPage, summary } from '@gateway/pages';
+import { html, REDIRECTS_OF_OTHERS, renderPage, SUBMIT_AT_ONCE, summary } from '@gateway/pages';
 import type { Problem, Turn } from '../../application/browser';
 import type { Authentication } from '../../domain/authentication';
 import { merchantNameOf } from '../../domain/authentication';
@@ -23,7 +23,7 @@ export function challengePage(locale: Locale, { authentication, acsUrl, card }: 
       ${summary(locale, purchase)} ${form(acsUrl, challengeFields(authentication), button)}`,
     // In a sandbox the ACS has an http address.
     formActions: [new URL(acsUrl).origin, REDIRECTS_OF_OTHERS],
-    sendsItself: true,
+    script: SUBMIT_AT_ONCE,
   });
 }
 
@@ -38,7 +38,7 @@ export function returnPage(locale: Locale, { authentication, url, pares }: TurnO
       <p class="muted">${text}</p>
       ${summary(locale, purchaseOf(authentication))} ${form(url, fields, button)}`,
     formActions: [REDIRECTS_OF_OTHERS],
-    sendsItself: true,
+    script: SUBMIT_AT_ONCE,
   });
 }
 
