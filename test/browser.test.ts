@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { TEST_CARDS } from '@gateway/contracts';
 import type { Page } from 'playwright-core';
 import type { OpenBrowser, Visitor } from './support/browser';
 import { keepPicture, openBrowser, PHONE } from './support/browser';
+import { LOGO } from './support/logo';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
@@ -14,7 +17,10 @@ let browser: OpenBrowser;
 beforeAll(async () => {
   [merchant, browser] = await Promise.all([startMerchant(), openBrowser()]);
   system = await startSystem('browser');
-  await system.accounts.administration.change(CUSTOM.merchant_account, { displayName: 'Blumen Müller & Söhne' });
+  await system.accounts.administration.change(CUSTOM.merchant_account, {
+    displayName: 'Blumen Müller & Söhne',
+    logo: LOGO,
+  });
   await system.startThreeds();
   await system.startDispatcher(merchant.ca);
 });
@@ -98,6 +104,10 @@ test('after a decline the cardholder can try again on the page', async () => {
   await page.goto(url);
   await enterCard(page, PLAIN);
   await page.getByText(/declined/i).waitFor();
+  const valueOf = (label: RegExp): Promise<string> => page.getByLabel(label).inputValue();
+  expect([await valueOf(/name on card/i), await valueOf(/expiry/i)]).toEqual(['Ann Lee', '12/30']);
+  expect([await valueOf(/card number/i), await valueOf(/security code/i)]).toEqual(['', '']);
+  await keepPicture(page, 'card-entry-declined-phone');
   expect(await lastRecord({ transaction_unique_id: id })).toMatchObject({ status: 'DECLINE', code: 3101 });
   expect(complaints).toEqual([]);
 });
@@ -121,6 +131,8 @@ describe.each([
     await page.getByRole('button', { name: button }).click();
     if (code === 0) await backInShop(page);
     else await page.getByLabel(/card number/i).waitFor();
+    if (code !== 0)
+      expect(await page.getByLabel(/name on card/i).inputValue()).toBe(javaScriptEnabled ? 'Ann Lee' : '');
     expect(await ended({ transaction_unique_id: id })).toMatchObject({ status, code });
     expect(complaints).toEqual([]);
   });
@@ -158,11 +170,56 @@ test('SALE through the card-entry page, for a shop that redirects to another ori
   expect(complaints).toEqual([]);
 });
 
+/** The pages that merchant.md offers to shops: the one that opens the card-entry page, and the one at `redirect_url`. */
+function documentedPages(): string[] {
+  const document = readFileSync(join(__dirname, '..', 'docs', 'merchant.md'), 'utf8');
+  return [...document.matchAll(/^```html\n([^]*?)^```$/gm)].map(([, markup = '']) => markup);
+}
+
+describe('a shop that stays on its own page', () => {
+  test('opens the card-entry page in a window, as merchant.md says, and hears of the end', async () => {
+    const visitor = await browser.visitor();
+    const { page, complaints } = visitor;
+    const { url, id } = await checkoutUrl('SALE3D', { redirect_url: `${merchant.url}/returned` });
+    const [shop = '', returned = ''] = documentedPages();
+    merchant.show('/shop', shop.replaceAll('CHECKOUT_URL', url));
+    merchant.show('/returned', returned);
+    merchant.show('/order', '<title>Shop</title><h1>Your order</h1>');
+    await page.goto(`${merchant.url}/shop`);
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Pay' }).click();
+    const popup = await opened;
+    await enterCard(popup, CHALLENGED);
+    await toIssuer({ ...visitor, page: popup }, true);
+    const closed = popup.waitForEvent('close');
+    await popup.getByRole('button', { name: /success/i }).click();
+    await Promise.all([closed, page.waitForURL(`${merchant.url}/order?id=${String(id)}`)]);
+    expect(await ended({ transaction_unique_id: id })).toMatchObject({ status: 'SUCCESS' });
+    expect(complaints).toEqual([]);
+  });
+
+  test('sees nothing of it in a frame', async () => {
+    const { page, complaints } = await browser.visitor();
+    const { url } = await checkoutUrl('SALE');
+    merchant.show('/framed', `<title>Shop</title><iframe src="${url}"></iframe>`);
+    await page.goto(`${merchant.url}/framed`);
+    await until('the browser refuses it', () => complaints.some((complaint) => /frame-ancestors/.test(complaint)));
+    expect(
+      await page
+        .frameLocator('iframe')
+        .getByLabel(/card number/i)
+        .count(),
+    ).toBe(0);
+  });
+});
+
 test("a browser's language and the merchant's display name are on every page, up to the issuer's", async () => {
   const { page, complaints } = await browser.visitor({ locale: 'de-AT', colorScheme: 'dark', viewport: PHONE });
   const { url, id } = await checkoutUrl('SALE3D', CUSTOM);
   await page.goto(url);
   expect(await page.title()).toBe('Zahlung an Blumen Müller & Söhne');
+  const width = await page.evaluate<number>("document.querySelector('img').naturalWidth");
+  expect(width).toBe(48);
   await keepPicture(page, 'card-entry-german-dark-phone');
   await page.getByLabel('Kartennummer').fill(CHALLENGED);
   await page.getByLabel('Gültig bis').fill('12/30');

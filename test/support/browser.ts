@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
@@ -44,8 +45,19 @@ export async function openBrowser(): Promise<OpenBrowser> {
   };
 }
 
-/** Keeps a picture of the page for the documentation when UPDATE_SCREENSHOTS is set. */
+/** Addresses differ from run to run. */
+const ADDRESS = /^ *- \/url: .*\n/gm;
+
+/**
+ * Compares what is on the page, as screen readers get it, with what was there when its picture for the documentation was
+ * taken. Takes a new picture when UPDATE_DOCS is set.
+ */
 export async function keepPicture(page: Page, name: string): Promise<void> {
-  if (process.env['UPDATE_SCREENSHOTS'] === undefined) return;
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  const content = join(SCREENSHOTS, `${name}.txt`);
+  const shown = `${await page.locator('body').ariaSnapshot()}\n`.replace(ADDRESS, '');
+  if (process.env['UPDATE_DOCS'] !== undefined) {
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+    writeFileSync(content, shown);
+  }
+  expect(shown).toBe(readFileSync(content, 'utf8'));
 }

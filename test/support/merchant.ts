@@ -25,6 +25,8 @@ export interface Merchant {
   callbackOf(reference: unknown): Promise<URLSearchParams>;
   /** Later callbacks are answered when the returned function is called. */
   hold(): () => void;
+  /** A page of the merchant's own from now on. */
+  show(path: string, markup: string): void;
   /** The fields that the merchant's page posts to the `acs_url` from now on. */
   offer(form: { acsUrl: string; fields: Record<string, string> }): void;
   close(): Promise<void>;
@@ -34,7 +36,7 @@ export async function startMerchant(): Promise<Merchant> {
   const certificate = composed === undefined ? await createCertificate() : givenCertificate(composed.directory);
   const callbacks: URLSearchParams[] = [];
   const returns: URLSearchParams[] = [];
-  let offered = '';
+  const pages = new Map<string, string>();
   let held: Promise<void> | undefined;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -63,10 +65,10 @@ export async function startMerchant(): Promise<Merchant> {
         return void response.writeHead(303, { location: `${otherUrl}/thanks` }).end();
       case '/thanks':
         return void response.end('<title>Shop</title><h1>Thank you</h1>');
-      case '/pay':
-        return void response.end(offered);
-      default:
-        return void response.writeHead(404).end();
+      default: {
+        const page = pages.get(pathname);
+        return void (page === undefined ? response.writeHead(404).end() : response.end(page));
+      }
     }
   }
 
@@ -91,11 +93,13 @@ export async function startMerchant(): Promise<Merchant> {
       held = new Promise((resolve) => (release = resolve));
       return release;
     },
+    show: (path, markup) => void pages.set(path, markup),
     offer({ acsUrl, fields }) {
       const inputs = Object.entries(fields).map(
         ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
       );
-      offered = `<title>Shop</title><form method="post" action="${acsUrl}">${inputs.join('')}<button>Pay</button></form>`;
+      const form = `<form method="post" action="${acsUrl}">${inputs.join('')}<button>Pay</button></form>`;
+      pages.set('/pay', `<title>Shop</title>${form}`);
     },
     close: () => server.close(),
   };
