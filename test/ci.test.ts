@@ -52,7 +52,7 @@ async function runScript(file: string, ...args: string[]): Promise<Ended> {
 
 /** Runs .ci/run with programs that do nothing but say that they were called. `fails`: the command that ends with 1. */
 async function run(fails = 'no command'): Promise<{ exitCode: number; last: string; called: string[] }> {
-  for (const name of ['chromium', 'curl', 'openssl', 'java', 'mvn', 'python3']) program(name);
+  for (const name of ['chromium', 'curl', 'openssl', 'javac', 'mvn', 'php', 'ruby', 'python3']) program(name);
   program('git', 'if [[ $* == *clone* ]]; then mkdir -p "${@: -1}"; fi');
   // The system's Node counts results; scripts are not in the clone that the false git makes.
   program(
@@ -76,19 +76,20 @@ const SUITES = [
   'npm run test:rotation',
   'npm run test:restore',
   'npm run test:bank',
+  'npm run test:clients',
 ];
 const suitesOf = (called: readonly string[]) =>
   SUITES.filter((suite) => called.some((one) => one.startsWith(`${suite} -- `)));
 
 test('counts what all suites counted', async () => {
   const { exitCode, last, called } = await run();
-  expect({ exitCode, last }).toEqual({ exitCode: 0, last: '21 passed, 0 failed' });
+  expect({ exitCode, last }).toEqual({ exitCode: 0, last: '24 passed, 0 failed' });
   expect(suitesOf(called)).toEqual(SUITES);
 });
 
 test('runs all suites although the supply chain has a problem, and fails', async () => {
   const { exitCode, last, called } = await run('npm run supply-chain');
-  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '21 passed, 1 failed' });
+  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '24 passed, 1 failed' });
   expect(suitesOf(called)).toEqual(SUITES);
 });
 

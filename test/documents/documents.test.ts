@@ -15,7 +15,23 @@ import type { Stands } from './runner';
 import { runDocument, syntaxErrors, typeErrors } from './runner';
 
 /** Languages that a block may have. What a newcomer can copy is `sh` or `ts`; test/analytics runs `sql`, test/clients other programs. */
-const LANGUAGES = ['sh', 'ts', 'js', 'json', 'yaml', 'http', 'html', 'text', 'mermaid', 'sql', 'java', 'python', 'go'];
+const LANGUAGES = [
+  'sh',
+  'ts',
+  'js',
+  'json',
+  'yaml',
+  'http',
+  'html',
+  'text',
+  'mermaid',
+  'sql',
+  'java',
+  'python',
+  'go',
+  'php',
+  'ruby',
+];
 const DOCUMENT_TIMEOUT_MS = 120_000;
 
 const byDocument = documents()
