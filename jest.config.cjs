@@ -14,7 +14,7 @@ module.exports = {
     '^@gateway/(api-edge|card-processing|threeds|payout|auth-expiry|callback-dispatcher|simulator)$':
       '<rootDir>/services/$1/src/app',
     '^@gateway/([^/]+)/dist/(.+)$': '<rootDir>/services/$1/src/$2',
-    '^@gateway/client$': '<rootDir>/libs/merchant-client/src',
+    '^@payment-gateway/client$': '<rootDir>/libs/merchant-client/src',
     '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src',
   },
   globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',

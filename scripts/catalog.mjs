@@ -80,7 +80,11 @@ export function catalog({ services, topics, messages, readmeOf }) {
   );
   const client = entity(
     'Component',
-    { name: 'merchant-client', title: '"@gateway/client"', description: purposeOf(readmeOf('libs/merchant-client')) },
+    {
+      name: 'merchant-client',
+      title: '"@payment-gateway/client"',
+      description: purposeOf(readmeOf('libs/merchant-client')),
+    },
     { type: 'library', lifecycle: 'production', owner: OWNER, system: SYSTEM, consumesApis: [MERCHANT_API] },
   );
   const described = [

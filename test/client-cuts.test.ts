@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Client, Outcome } from '@gateway/client';
-import { createClient } from '@gateway/client';
+import type { Client, Outcome } from '@payment-gateway/client';
+import { createClient } from '@payment-gateway/client';
 import { until } from '@gateway/testing';
 import type { Cut, CuttingProxy } from './support/cutting-proxy';
 import { startCuttingProxy } from './support/cutting-proxy';

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifyCallback } from '@gateway/client';
+import { verifyCallback } from '@payment-gateway/client';
 import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { GatewayCommand, LocalShop } from './support/gateway-command';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createClient } from '@gateway/client';
+import { createClient } from '@payment-gateway/client';
 import { paymentIdOf, Secret, TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { formsOf, get, submit } from './support/form-client';

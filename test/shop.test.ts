@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
-import { createClient, verifyCallback } from '@gateway/client';
+import { createClient, verifyCallback } from '@payment-gateway/client';
 import type { HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer, until } from '@gateway/testing';
 import { TEST_CARDS } from '@gateway/contracts';

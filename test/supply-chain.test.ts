@@ -169,14 +169,18 @@ describe('the bill of materials', () => {
   });
 
   test('names packages, where npm names folders', async () => {
-    const purls = ['pkg:npm/payment-gateway@0.1.0', 'pkg:npm/%40gateway/client@0.1.0', 'pkg:npm/react-is@18.3.1'];
+    const purls = [
+      'pkg:npm/payment-gateway@0.1.0',
+      'pkg:npm/%40payment-gateway/client@0.1.0',
+      'pkg:npm/react-is@18.3.1',
+    ];
     const [component, ...components] = purls.map((purl) => ({ 'bom-ref': purl, name: 'folder', purl }));
     const printed = JSON.stringify({ metadata: { component }, components });
     const produced = await producedBy(`echo '${printed}'`);
     const named = JSON.parse('json' in produced ? produced.json : '{}') as Sbom;
     expect([named.metadata.component, ...named.components].map(({ name }) => name)).toEqual([
       'payment-gateway',
-      '@gateway/client',
+      '@payment-gateway/client',
       'react-is',
     ]);
   });
@@ -256,6 +260,7 @@ describe('ADR 0012', () => {
   }));
 
   interface Manifest {
+    name: string;
     dependencies?: Record<string, string>;
     devDependencies?: Record<string, string>;
   }
@@ -271,7 +276,7 @@ describe('ADR 0012', () => {
   const direct = new Map(
     manifests.flatMap(({ folder, dependencies, devDependencies }) =>
       Object.keys({ ...dependencies, ...devDependencies })
-        .filter((name) => !name.startsWith('@gateway/'))
+        .filter((name) => !manifests.some((own) => own.name === name))
         .map((name) => [name, folder] as const),
     ),
   );

@@ -91,6 +91,13 @@ describe('every shell block', () => {
   });
 });
 
+test('no command has npx fetch a package: with --no it runs what is installed', () => {
+  const fetching = documents().flatMap((path) =>
+    Array.from(readDocument(path).matchAll(/(?:^|[`|&;(] *)npx (?!--no\b).*$/gm), ([found]) => `${path}: ${found}`),
+  );
+  expect(fetching).toEqual([]);
+});
+
 test('every TypeScript block fits the types of what it uses', () => {
   const isChecked = (block: Block) => block.language === 'ts' && notRunBecause(block) !== 'clients';
   expect(typeErrors(blocks.filter(isChecked))).toEqual([]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { createClient } from '@gateway/client';
+import { createClient } from '@payment-gateway/client';
 import { createShop } from './shop';
 
 /** Beside a running `npm start`, as the README says. */

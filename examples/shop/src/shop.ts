@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Callback, CallbackSecrets, Client, Outcome } from '@gateway/client';
-import { assertNever, expressCallbackHandler } from '@gateway/client';
+import type { Callback, CallbackSecrets, Client, Outcome } from '@payment-gateway/client';
+import { assertNever, expressCallbackHandler } from '@payment-gateway/client';
 import type { ErrorRequestHandler, Express, Request, Response } from 'express';
 import express from 'express';
 import { html, page } from './pages';

@@ -191,8 +191,9 @@ export function bytesIn(body: unknown): Uint8Array | undefined {
   return isArrayBuffer ? Buffer.from(body as ArrayBuffer) : undefined;
 }
 
-function keyOf(secret: string): Buffer {
-  if (!secret.startsWith(SECRET_PREFIX)) throw new TypeError(`webhookSecret must begin with ${SECRET_PREFIX}`);
+/** Undefined is a variable of the environment that is not set, in a shop without types. */
+function keyOf(secret: string | undefined): Buffer {
+  if (!secret?.startsWith(SECRET_PREFIX)) throw new TypeError(`webhookSecret must begin with ${SECRET_PREFIX}`);
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   if (key.length < SECRET_BYTES_MIN) throw new TypeError(`webhookSecret has fewer than ${SECRET_BYTES_MIN} bytes`);
   return key;

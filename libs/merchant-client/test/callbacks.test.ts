@@ -192,6 +192,11 @@ describe('Standard Webhooks', () => {
     expect(() => verifyCallback({ body: '' }, { webhookSecret: [NEW, secret] })).toThrow(message);
   });
 
+  test('a secret of a list that is not set is a mistake of the shop', () => {
+    const unset = undefined as unknown as string;
+    expect(() => verifyCallback({ body: '' }, { webhookSecret: [NEW, unset] })).toThrow('must begin with whsec_');
+  });
+
   test('an empty list of secrets is no reason to look at checkSum', () => {
     const signed = signTestCallback({}, { ...SECRETS, webhookSecret }, NOW);
     const none: string[] = [];
