@@ -83,10 +83,6 @@ test('an image has what its service needs, and nothing of development or of othe
     expect(readdirSync(join(folder, 'packages/node_modules'))).not.toContain(name);
   }
   expect(readdirSync(join(folder, 'own/services'))).toEqual(['auth-expiry']);
-  // Of api-edge, which the command lines' image has too: what the API reference reads.
-  expect(readdirSync(join(output, 'operations/packages/node_modules/swagger-ui-dist'))).toEqual(
-    expect.arrayContaining(['swagger-ui.css', 'swagger-ui-bundle.js']),
-  );
   expect(readdirSync(join(output, 'payout/own/services/payout')).toSorted()).toEqual([
     'dist',
     'package.json',

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { createClockFollower, openLogins } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
 import type { OperationOutcome } from '@gateway/contracts';
@@ -157,11 +158,13 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       }),
     stop: () => undefined,
   };
+  // The API opens after the reference, and shares its listener.
+  let api: RequestListener = (_request, response) => void response.writeHead(503).end();
   return {
     hotMessages: [...Object.values(cardCommands), InitiatePayout, OperationReplied],
     beside: [recovering, probe, cvvKeys, closer, late, replies],
     loops: [
-      ...referencePage(config, logger),
+      ...referencePage(config, (request, response) => api(request, response), logger),
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),
       createCheckoutSweeper(ports, SWEEP_EVERY_MS),
       frame.repeat({
@@ -179,7 +182,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     ],
     public: {
       name: 'api',
-      listener: (pace) => createEdgeListener(config, ports, { pace, metrics }),
+      listener: (pace) => (api = createEdgeListener(config, ports, { pace, metrics })),
       port: config.PORT,
       host: config.HOST,
       tls: openCertificate(config, frame),

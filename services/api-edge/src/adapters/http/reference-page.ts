@@ -1,22 +1,20 @@
 import type { RequestListener } from 'node:http';
-import { dirname, join } from 'node:path';
 import type { Part } from '@gateway/service-frame';
 import type { ListeningServer, Logger } from '@gateway/service-kit';
 import { listen } from '@gateway/service-kit';
-import type { ErrorRequestHandler } from 'express';
-import express from 'express';
 import { merchantEndpoints } from '../../application/endpoints';
 import type { Config } from '../../config';
 import { isoBankAddresses } from '../bank-addresses/iso';
 import { openApiDocument } from '../openapi/document';
-import { isOver } from './requests';
+import { SCRIPT, STYLE } from '../reference/assets';
+import { referencePages } from '../reference/pages';
 
-/** Nothing from elsewhere, and no frames. Swagger UI sets styles in its markup. */
+/** Nothing from elsewhere, no frames, and requests to this origin alone. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
+  "style-src 'self'",
+  'img-src data:',
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -30,54 +28,22 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Payment gateway: API reference</title>
-    <link rel="stylesheet" href="swagger-ui.css" />
-    <link rel="icon" href="data:," />
-  </head>
-  <body>
-    <main id="reference"></main>
-    <script src="swagger-ui-bundle.js"></script>
-    <script src="reference.js"></script>
-  </body>
-</html>
-`;
-
-/** Reading only: the API is on another origin and allows no browser. */
-const SCRIPT = `SwaggerUIBundle({
-  url: 'openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  supportedSubmitMethods: [],
-  validatorUrl: null,
-  defaultModelsExpandDepth: 0,
-});
-`;
-
-/** Its main module would load the whole bundle into this process. */
-const SWAGGER_UI = dirname(require.resolve('swagger-ui-dist/package.json'));
-/** What the page loads of it. They are read when they are asked for. */
-const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 const DRAIN_TIMEOUT_MS = 1_000;
-/** The bundle has 1.7 MB, and a slow line may have 15 KB/s. */
-const FILE_TIMEOUT_MS = 120_000;
+const API = '/api/';
 
 /**
  * The API reference, generated from the declarations of the endpoints, on a port and thus an origin of its own: a fault
- * in its scripts must not reach the card-entry page. No part without a `REFERENCE_PORT`.
+ * in its scripts must not reach the card-entry page. It passes requests on to `api`, so that its pages can send some. No
+ * part without a `REFERENCE_PORT`.
  */
-export function referencePage({ REFERENCE_PORT: port, HOST: host }: Config, logger: Logger): Part[] {
+export function referencePage(config: Config, api: RequestListener, logger: Logger): Part[] {
+  const { REFERENCE_PORT: port, HOST: host, PUBLIC_BASE_URL: baseUrl } = config;
   if (port === undefined) return [];
   let server: ListeningServer | undefined;
   return [
     {
       async start() {
-        const listener = createReferenceListener();
-        server = await listen({ listener, port, host, answerTimeoutMs: FILE_TIMEOUT_MS });
+        server = await listen({ listener: createReferenceListener(baseUrl, api), port, host });
         logger.info('the API reference is open', { port: server.port });
       },
       async stop() {
@@ -87,29 +53,38 @@ export function referencePage({ REFERENCE_PORT: port, HOST: host }: Config, logg
   ];
 }
 
-/** Such as a range that a file does not have. Otherwise Express would show its stack. */
-const refuse: ErrorRequestHandler = ({ status = 500 }: { status?: number }, request, response, _next) => {
-  if (isOver(request, response)) return void request.destroy();
-  response.status(status).type('text').send('Not available\n');
-};
+interface Content {
+  readonly type: string;
+  readonly body: string;
+}
 
-/** Serves the page, what it loads, and the document for other tools. */
-export function createReferenceListener(): RequestListener {
-  const app = express().disable('x-powered-by').disable('etag');
-  app.use((_request, response, next) => {
-    response.set(HEADERS);
-    next();
-  });
-  let document: string | undefined;
-  app.get('/', (_request, response) => void response.type('html').send(PAGE));
-  app.get('/reference.js', (_request, response) => void response.type('js').send(SCRIPT));
-  app.get('/openapi.json', (_request, response) => {
-    document ??= JSON.stringify(openApiDocument(merchantEndpoints(isoBankAddresses)));
-    response.type('json').send(document);
-  });
-  for (const file of FILES) {
-    app.get(`/${file}`, (_request, response) => response.sendFile(join(SWAGGER_UI, file)));
-  }
-  app.use((_request, response) => void response.status(404).type('text').send('Not found\n'));
-  return app.use(refuse);
+/** Serves the pages, what they load, the document for other tools, and the API below {@link API}. */
+export function createReferenceListener(baseUrl: string, api: RequestListener): RequestListener {
+  let contents: ReadonlyMap<string, Content> | undefined;
+  return (request, response) => {
+    const [path = ''] = (request.url ?? '').split('?');
+    if (path.startsWith(API)) return api(request, response);
+    contents ??= contentsOf(baseUrl);
+    const content = contents.get(path);
+    if (content === undefined || request.method !== 'GET') {
+      response.writeHead(404, { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' }).end('Not found\n');
+      return;
+    }
+    response.writeHead(200, { ...HEADERS, 'Content-Type': `${content.type}; charset=utf-8` }).end(content.body);
+  };
+}
+
+/** By path. */
+function contentsOf(baseUrl: string): ReadonlyMap<string, Content> {
+  const endpoints = merchantEndpoints(isoBankAddresses);
+  const pages = Array.from(
+    referencePages(Object.values(endpoints), baseUrl),
+    ([path, body]) => [path, { type: 'text/html', body }] as const,
+  );
+  return new Map([
+    ...pages,
+    ['/reference.css', { type: 'text/css', body: STYLE }],
+    ['/reference.js', { type: 'text/javascript', body: SCRIPT }],
+    ['/openapi.json', { type: 'application/json', body: JSON.stringify(openApiDocument(endpoints)) }],
+  ]);
 }

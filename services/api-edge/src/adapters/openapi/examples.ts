@@ -54,7 +54,8 @@ export interface Example {
   readonly rare?: string;
 }
 
-const SAMPLE_ID = 'order-10001';
+/** The id of every example. */
+export const SAMPLE_ID = 'order-10001';
 const SAMPLE_REFERENCE = 'K3F9Z0Q1R8T7V6W5AB12';
 const SAMPLE_TOKEN = '5f0c1a52-93b4-4c5e-8a7d-2e61b0f4c9d3';
 const ACCEPTED_AT_MS = 1_798_000_000_000;
