@@ -1,4 +1,4 @@
 const shared = require('./jest.config.cjs');
 
-/** Clients that usual generators make from docs/openapi-clients.yaml. `npm run test:clients` runs them. */
+/** Programs that merchants copy or generate, in their languages. `npm run test:clients` runs them. */
 module.exports = { ...shared, testMatch: ['**/test/clients/*.run.ts'], maxWorkers: 1 };
