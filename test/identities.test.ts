@@ -44,6 +44,7 @@ test.each<[keyof typeof ports, string, string, readonly CallerKind[]]>([
   ['payout', 'GET', '/admin/payouts/X', ['operator']],
   ['payout', 'POST', '/admin/payouts/X/retry', ['operator']],
   ['payout', 'GET', '/admin/batches', ['operator']],
+  ['payout', 'GET', '/admin/exceptions', ['operator']],
   ['payout', 'POST', '/admin/batches/cut', ['operator']],
   ['payout', 'POST', '/admin/batches/X/rewrite', ['operator']],
   ['payout', 'GET', '/admin/holds', ['operator']],

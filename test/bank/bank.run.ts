@@ -224,6 +224,7 @@ test(
     const aside = readdirSync(join(directory, 'inbox', 'failed')).filter((name) => name.endsWith('.xml'));
     expect(aside.length).toBeGreaterThan(0);
     expect(aside.filter((name) => !name.includes('camt.053.001.08-STATEMENT-GAP'))).toEqual([]);
+    expect(await payouts('exceptions')).toContain('its entries add up to');
   },
   TEST_TIMEOUT_MS,
 );

@@ -50,6 +50,7 @@ export const AUDITED = {
   'recovery.end': ['reason'],
   'batches.cut': ['batches'],
   'batch.rewrite': ['state'],
+  'exceptions.show': [],
   'callback.show': [],
   'callback.resend': ['state'],
   'dead-letter.show': ['type'],

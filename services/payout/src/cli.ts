@@ -1,7 +1,7 @@
 import { formatAmountE4 } from '@gateway/contracts';
 import type { OperatorApi, Print } from '@gateway/service-kit';
 import { parseId, parseOptions, runCommandLine, runOperatorCommand } from '@gateway/service-kit';
-import type { BatchList, PayoutDetails, PayoutList, PayoutSummary } from './adapters/http/admin-api';
+import type { BatchList, ExceptionList, PayoutDetails, PayoutList, PayoutSummary } from './adapters/http/admin-api';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './adapters/http/admin-api';
 import type { CancelAnswer, HoldAnswer, HoldList, ReleaseAnswer } from './adapters/http/hold-api';
 import type { BatchSummary } from './application/batch-ports';
@@ -20,6 +20,8 @@ const USAGE = `usage: npm run payouts -- list [--state STATE] [--account ACCOUNT
        npm run payouts -- holds           what is held
        npm run payouts -- batches [--limit N]
                                           payment files, newest first
+       npm run payouts -- exceptions [--limit N]
+                                          reports of banks that were not applied as a whole, newest first, and why
        npm run payouts -- cut             closes every open batch now
        npm run payouts -- retry BATCH     writes the file of a batch again, under the same message id
 SCOPE: one REFERENCE, --account ACCOUNT, or --all.
@@ -30,7 +32,7 @@ const PAYOUT_COLUMNS = ['reference', 'state', 'code', 'accepted', 'account', 'am
 const BATCH_COLUMNS = ['batch', 'state', 'created', 'reported', 'debtor', 'kind', 'payouts', 'total EUR', 'problem'];
 
 type Command =
-  | { name: 'list' | 'batches'; query: Record<string, string> }
+  | { name: 'list' | 'batches' | 'exceptions'; query: Record<string, string> }
   | { name: 'show' | 'retry'; id: string }
   | { name: 'cut' | 'holds' }
   | { name: HoldCommand; scope: Record<string, string> };
@@ -38,12 +40,12 @@ type Command =
 const HOLD_COMMANDS = ['hold', 'release', 'cancel'] as const;
 type HoldCommand = (typeof HOLD_COMMANDS)[number];
 
-const OPTIONS = { list: ['state', 'account', 'limit'], batches: ['limit'] };
+const OPTIONS = { list: ['state', 'account', 'limit'], batches: ['limit'], exceptions: ['limit'] };
 
 /** The command in the arguments; undefined if they are invalid. */
 export function parseArguments(args: readonly string[]): Command | undefined {
   const [name, ...rest] = args;
-  if (name === 'list' || name === 'batches') {
+  if (name === 'list' || name === 'batches' || name === 'exceptions') {
     const query = parseOptions(rest, OPTIONS[name]);
     return query && { name, query };
   }
@@ -116,6 +118,9 @@ async function execute(command: Command, api: OperatorApi, print: Print): Promis
     case 'batches':
       printBatches(await api.ask<BatchList>('GET', '/admin/batches', command.query), print);
       return;
+    case 'exceptions':
+      printExceptions(await api.ask<ExceptionList>('GET', '/admin/exceptions', command.query), print);
+      return;
     case 'cut':
       printBatches(await api.ask<BatchList>('POST', '/admin/batches/cut'), print);
       return;
@@ -178,6 +183,14 @@ function printBatches({ batches }: BatchList, print: Print): void {
   if (batches.length > 0) print(BATCH_COLUMNS.join('\t'));
   for (const batch of batches) print(batchLine(batch));
   print(`${batches.length} ${batches.length === 1 ? 'batch' : 'batches'}`);
+}
+
+function printExceptions({ exceptions }: ExceptionList, print: Print): void {
+  for (const { file, at, messageId = '-', problems } of exceptions) {
+    print([new Date(at).toISOString(), file, messageId].join('\t'));
+    for (const problem of problems) print(`\t${problem}`);
+  }
+  print(`${exceptions.length} ${exceptions.length === 1 ? 'exception' : 'exceptions'}`);
 }
 
 function batchLine(batch: BatchSummary): string {

@@ -180,6 +180,8 @@ describe('the command line', () => {
         limits.push(limit);
         return Promise.resolve([{ ...batch, reportedAt }]);
       },
+      exceptions: () =>
+        Promise.resolve([{ file: '1.xml', at: 0, messageId: 'R1', problems: ['X: booked twice', 'Y: no status'] }]),
       batchOf: () => Promise.resolve(undefined),
       waiting: () => Promise.resolve([]),
       countWaiting: () => Promise.resolve(0),
@@ -196,6 +198,10 @@ describe('the command line', () => {
     expect((await cli(port, 'cut')).text).toContain(line('frozen'));
     expect((await cli(port, 'batches', '--limit', '7')).text).toContain(line('held', '1970-01-01T00:00:01.000Z'));
     expect(await cli(port, 'batches', '--limit', '0')).toMatchObject({ exitCode: 2 });
+    expect((await cli(port, 'exceptions')).text).toBe(
+      '1970-01-01T00:00:00.000Z\t1.xml\tR1\n\tX: booked twice\n\tY: no status\n1 exception',
+    );
+    expect(await auditOf('reports')).toMatchObject([{ phase: 'intent', action: 'exceptions.show' }, { phase: 'done' }]);
     expect(limits).toEqual([7]);
     expect(await cli(port, 'retry', 'M1')).toEqual({ exitCode: 0, text: line('emitted') });
     expect(await cli(port, 'retry', 'M2')).toMatchObject({ exitCode: 1 });

@@ -18,12 +18,24 @@ export interface BatchSummary {
   reportedAt?: number;
 }
 
+/** A file of a bank's that could not be applied as a whole. */
+export interface ReportException {
+  file: string;
+  /** Unix milliseconds. */
+  at: number;
+  /** The bank's own id of the report, if it could be read. */
+  messageId?: string;
+  problems: readonly string[];
+}
+
 /** The operator's commands for a connector that collects payouts into files. */
 export interface BatchOperations {
   /** Closes every open batch now. If there is much to write, some are still `frozen` on return. */
   cut(): Promise<BatchSummary[]>;
   /** The newest batches first. */
   batches(limit: number): Promise<BatchSummary[]>;
+  /** The newest first. */
+  exceptions(limit: number): Promise<ReportException[]>;
   /** Message id of the file that a payout is in; undefined while it is in none. */
   batchOf(reference: string): Promise<string | undefined>;
   /** References of at most `limit` payouts of the scope in open batches. Throws for a limit below 1. */

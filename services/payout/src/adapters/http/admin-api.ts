@@ -5,7 +5,7 @@ import type { ResponseCode } from '@gateway/contracts';
 import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
 import { internalRoutes, wholeNumber } from '@gateway/service-kit';
 import type { BankFacts, HoldReason } from '../../application/bank-ports';
-import type { BatchOperations, BatchSummary } from '../../application/batch-ports';
+import type { BatchOperations, BatchSummary, ReportException } from '../../application/batch-ports';
 import type { Ports, ShownPayout } from '../../application/ports';
 import { resolveNow } from '../../application/resolve-payouts';
 import type { PayoutState, ScreeningRecord } from '../../domain/payout';
@@ -56,6 +56,10 @@ export interface BatchList {
   batches: BatchSummary[];
 }
 
+export interface ExceptionList {
+  exceptions: ReportException[];
+}
+
 /** What operators' routes use besides payouts. */
 export interface AdminPorts extends Ports {
   /** Every action has its entries there. */
@@ -65,7 +69,7 @@ export interface AdminPorts extends Ports {
 /**
  * For operators: `GET /admin/payouts?state=&account=&limit=` (newest first), `GET /admin/payouts/:reference`, `POST
  * /admin/payouts/:reference/retry` (asks the bank now; 409 if nothing is left to do). For connectors that collect
- * payouts into files `GET /admin/batches?limit=`, `POST /admin/batches/cut` and `POST
+ * payouts into files `GET /admin/batches?limit=`, `GET /admin/exceptions?limit=` (reports that were not applied as a whole), `POST /admin/batches/cut` and `POST
  * /admin/batches/:messageId/rewrite`. 404 if there is none, 409 if it must not be written again, 400 for an invalid
  * query.
  */
@@ -78,12 +82,10 @@ export function adminRoutes(ports: AdminPorts, batches: BatchOperations | undefi
 
 function addPayoutRoutes(routes: InternalRoutes, ports: AdminPorts, batches: BatchOperations | undefined): void {
   routes.get('/admin/payouts', OPERATORS, async (request, response) => {
-    const { state, account, limit = String(LIST_LIMIT_DEFAULT) } = request.query;
+    const { state, account, limit } = request.query;
     const known = PAYOUT_STATES.find((one) => one === state);
-    const rows = wholeNumber(limit, 1, LIST_LIMIT_MAX);
-    if (rows === undefined) {
-      return void response.status(400).json({ error: `limit is a number from 1 to ${LIST_LIMIT_MAX}` });
-    }
+    const rows = limitIn(limit, response);
+    if (rows === undefined) return;
     if (state !== undefined && known === undefined) {
       return void response.status(400).json({ error: `state is one of ${PAYOUT_STATES.join(', ')}` });
     }
@@ -127,6 +129,13 @@ function addPayoutRoutes(routes: InternalRoutes, ports: AdminPorts, batches: Bat
   });
 }
 
+/** Undefined if it is none; then the request is answered. */
+function limitIn(given: unknown, response: Response): number | undefined {
+  const limit = wholeNumber(given ?? String(LIST_LIMIT_DEFAULT), 1, LIST_LIMIT_MAX);
+  if (limit === undefined) response.status(400).json({ error: `limit is a number from 1 to ${LIST_LIMIT_MAX}` });
+  return limit;
+}
+
 function addBatchRoutes(
   routes: InternalRoutes,
   { audit }: Pick<AdminPorts, 'audit'>,
@@ -134,9 +143,18 @@ function addBatchRoutes(
 ): void {
   routes.get('/admin/batches', OPERATORS, async (request, response) => {
     if (batches === undefined) return takesNoFiles(response);
-    const limit = wholeNumber(request.query['limit'] ?? String(LIST_LIMIT_DEFAULT), 1, LIST_LIMIT_MAX);
-    if (limit === undefined) response.status(400).json({ error: `limit is a number from 1 to ${LIST_LIMIT_MAX}` });
-    else response.json({ batches: await batches.batches(limit) } satisfies BatchList);
+    const limit = limitIn(request.query['limit'], response);
+    if (limit !== undefined) response.json({ batches: await batches.batches(limit) } satisfies BatchList);
+  });
+  routes.get('/admin/exceptions', OPERATORS, async (request, response, caller) => {
+    if (batches === undefined) return takesNoFiles(response);
+    const limit = limitIn(request.query['limit'], response);
+    if (limit === undefined) return;
+    const found = await audit.record(
+      { operator: requestOperator(caller, request), action: 'exceptions.show', subject: 'reports' },
+      () => batches.exceptions(limit),
+    );
+    response.json({ exceptions: found } satisfies ExceptionList);
   });
   routes.post('/admin/batches/cut', OPERATORS, async (request, response, caller) => {
     if (batches === undefined) return takesNoFiles(response);

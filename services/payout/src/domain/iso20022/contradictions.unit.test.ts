@@ -4,7 +4,22 @@ import { isAcceptance, readStatement, restWithout, statementsOf } from './status
 
 /** Reports that contradict an earlier one, or themselves: nobody loses an outcome or gets a wrong one by them. */
 
-const POSITIVE = ['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACSP', 'ACWP', 'PDNG', 'RCVC', 'ACSC', 'ACCC'];
+const POSITIVE = [
+  'RCVD',
+  'ACTC',
+  'ACCP',
+  'ACWC',
+  'ACFC',
+  'ACPD',
+  'ACFW',
+  'ACSP',
+  'ACWP',
+  'PDNG',
+  'BLCK',
+  'RCVC',
+  'ACSC',
+  'ACCC',
+];
 /** A bank that could not read a file says these. */
 const OF_THE_FILE = ['FF01', 'FF02', 'RC01', 'RC04', 'TA01', 'TD02', 'TD03', 'TS01'];
 const OF_A_DUPLICATE = ['AM05', 'DU01', 'DU05', 'DUPL'];

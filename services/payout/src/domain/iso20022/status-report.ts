@@ -239,7 +239,11 @@ export type Reading =
   | { kind: 'doubtful'; problem: string };
 
 /** Accepted up to some point; not final. */
-const ON_ITS_WAY = new Set(['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACSP', 'ACWP', 'PDNG']);
+const ON_ITS_WAY = new Set([
+  ...['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACPD', 'ACFW', 'ACSP', 'ACWP'],
+  // It waits at the bank.
+  ...['PDNG', 'BLCK'],
+]);
 /** The payee was verified before the payment: match, close match, no match, not possible. No status of the payment. */
 const VERIFIED = new Set(['RCVC', 'RVMC', 'RVNM', 'RVNA']);
 /** ACSC: settled at the debtor's bank. ACCC: the creditor has it. */

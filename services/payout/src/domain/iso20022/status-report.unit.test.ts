@@ -30,7 +30,7 @@ const transaction = (endToEndId: string, status?: string, ...reasons: string[]):
 });
 
 describe('the meaning of a status, by the known outcome', () => {
-  const onItsWay = ['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACSP', 'ACWP', 'PDNG'];
+  const onItsWay = ['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACPD', 'ACFW', 'ACSP', 'ACWP', 'PDNG', 'BLCK'];
   it.each(onItsWay)('%s: on its way, and nothing new once it has ended', (status) => {
     expect(readStatement('open', said(status))).toEqual({ kind: 'submitted' });
     for (const fate of ['settled', 'declined', 'returned'] as const) {

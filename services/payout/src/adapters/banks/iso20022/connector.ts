@@ -96,6 +96,7 @@ export function createIso20022Connector(options: {
     outbox,
     members,
     written: records.batches,
+    reports: records.reports,
     now,
     ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),
   });

@@ -17,10 +17,11 @@ export function createOperations(options: {
   outbox: OutboxDirectory;
   members: Members;
   written: Records['batches'];
+  reports: Records['reports'];
   now: () => number;
   answerWithinMs?: number;
 }): { operations: BatchOperations; settled(): Promise<void> } {
-  const { batches, outbox, members, written, now, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const { batches, outbox, members, written, reports, now, answerWithinMs = ANSWER_WITHIN_MS } = options;
   let writing: Promise<unknown> = Promise.resolve();
 
   /** The batches, in this order, once no replica is writing them, or after `answerWithinMs`. */
@@ -45,6 +46,10 @@ export function createOperations(options: {
       );
     },
     batches: (limit) => batches.summaries(limit),
+    async exceptions(limit) {
+      const projection = { _id: 0, file: 1, at: 1, messageId: 1, problems: 1 } as const;
+      return reports.find({ result: 'failed' }, { projection }).sort({ at: -1 }).limit(limit).toArray();
+    },
     batchOf: (reference) => members.batchOf(reference),
     waiting: (scope, limit) => members.waiting(scope, limit),
     countWaiting: (scope) => members.countWaiting(scope),

@@ -178,5 +178,6 @@ export async function createIndexes(
   await batches.createIndex({ createdAt: -1 }, { name: 'newest' });
   await batches.createIndex({ state: 1, reportedAt: 1, emittedAt: 1 }, { name: 'figures' });
   await batches.createIndex({ state: 1, endedAt: 1, createdAt: 1 }, { name: 'undecided' });
+  await reports.createIndex({ at: -1 }, { name: 'failed', partialFilterExpression: { result: 'failed' } });
   await reports.createIndex({ digest: 1 }, { name: 'digest', partialFilterExpression: { result: 'applied' } });
 }
