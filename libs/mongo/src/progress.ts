@@ -37,7 +37,7 @@ export interface Recovery {
 /** The only document of a service's collection `progress`. */
 export interface StoredProgress {
   _id: 'progress';
-  /** Grows with each write of any replica, once a second. A lower one than before is another database. */
+  /** Grows with each write of any replica. A lower one than before is another database. */
   beat: number;
   /** Epoch ms. */
   at: number;
@@ -54,7 +54,13 @@ export interface ProgressStore {
   /** @throws DatabaseReplacedError */
   read(): Promise<StoredProgress>;
   /**
-   * Moves offsets ahead, never back. Without any it only looks whether the database is the same.
+   * Whether the database is the same, without a write.
+   *
+   * @throws DatabaseReplacedError
+   */
+  look(): Promise<StoredProgress>;
+  /**
+   * Moves offsets ahead, never back. Without any it only adds to the beat.
    *
    * @throws DatabaseReplacedError and writes nothing
    */
@@ -77,12 +83,15 @@ export async function openProgress(mongo: Pick<MongoConnection, 'collection'>, c
   let seen = 0;
 
   /** `least`: what was seen when the request was sent. Answers of requests that run together may come in any order. */
+  function requireSame(found: StoredProgress | null, least: number): StoredProgress {
+    if (found !== null && found.beat >= least) return found;
+    throw new DatabaseReplacedError('the database was replaced by an older one, or emptied, under this process');
+  }
+
   function accept(found: StoredProgress | null, least: number): StoredProgress {
-    if (found === null || found.beat < least) {
-      throw new DatabaseReplacedError('the database was replaced by an older one, or emptied, under this process');
-    }
-    seen = Math.max(seen, found.beat);
-    return found;
+    const same = requireSame(found, least);
+    seen = Math.max(seen, same.beat);
+    return same;
   }
 
   async function read(): Promise<StoredProgress> {
@@ -106,6 +115,14 @@ export async function openProgress(mongo: Pick<MongoConnection, 'collection'>, c
 
   return {
     read,
+    /**
+     * A new primary has all that a majority has, but may not know yet that it does, so this reads what it has. That may
+     * be undone, so it does not count as seen.
+     */
+    async look() {
+      const least = seen;
+      return requireSame(await collection.findOne({ _id }, { readConcern: 'local' }), least);
+    },
     save: (offsets) => change(offsets.length === 0 ? {} : { $max: fieldsOf(offsets) }),
     async notice(recovery) {
       const { recovery: before } = await read();
@@ -139,7 +156,7 @@ export function stillToReplay({ recovery, offsets }: Pick<StoredProgress, 'recov
   }, 0);
 }
 
-/** An operator ends the recovery of a service. It begins new work within a second. */
+/** An operator ends the recovery of a service. It begins new work within two seconds. */
 export async function endRecovery(mongo: Pick<MongoConnection, 'collection'>): Promise<void> {
   await mongo.collection<StoredProgress>(PROGRESS).updateOne({ _id: 'progress' }, { $unset: { recovery: '' } });
 }
