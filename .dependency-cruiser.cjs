@@ -70,20 +70,22 @@ module.exports = {
     {
       name: 'tls-by-one-factory',
       comment:
-        'Protocols, suites and trust come from tls-options.ts, which these files use. Merchants install the client, and the doctor only reads certificates.',
+        'Protocols, suites and trust come from tls-options.ts, which these files use. Merchants install the client, the doctor only reads certificates, and benchmarks and examples play merchants.',
       severity: 'error',
       from: {
-        path: '^(services|libs|deploy)/[^/]+/src/',
+        path: '^((services|libs|deploy|examples)/[^/]+|bench)/src/',
         pathNot: [
           '\\.test\\.ts$',
           '^libs/(testing|merchant-client)/',
+          '^bench/src/(callbacks-receivers|callbacks-loop|neighbours-victims)\\.ts$',
+          '^examples/shop/src/main\\.ts$',
           '^libs/service-kit/src/(certificates|http-client|http-server|listening-sockets|outbound-proxy|request-turns|require-tls)\\.ts$',
           '^libs/messaging/src/(client|connection)\\.ts$',
           '^services/callback-dispatcher/src/adapters/http/callback-(agent|client)\\.ts$',
           '^deploy/operations/src/doctor/checks/certificates\\.ts$',
         ],
       },
-      to: { path: '^(node:)?(tls|https)$' },
+      to: { path: '^(node:)?(tls|https|http2)$' },
     },
     {
       name: 'kafka-behind-messaging',

@@ -14,6 +14,20 @@ const namedCodes = [
   bareCode('BinaryExpression[left.property.name="code"] > Literal.right[raw=/^\\d+$/]'),
 ];
 
+/** Protocols, suites and trust have one place: libs/service-kit/src/tls-options.ts (docs/adr/0076). */
+const TLS_OPTIONS =
+  '/^(rejectUnauthorized|checkServerIdentity|minVersion|maxVersion|ciphers|secureProtocol|secureOptions|ecdhCurve|sigalgs)$/';
+const oneTlsFactory = [
+  {
+    selector: `Property[key.name=${TLS_OPTIONS}]`,
+    message: 'Take TLS options from tlsClientOptions or tlsServerOptions.',
+  },
+  { selector: `MemberExpression[property.name=${TLS_OPTIONS}]`, message: 'Take TLS options from tls-options.ts.' },
+];
+/** Its TLS has Node's defaults, and it has no bounds. */
+const noFetch = [{ selector: 'CallExpression[callee.name="fetch"]', message: 'Call by createHttpClient.' }];
+const noTest = ['**/*.test.ts', '**/test/**', '**/*.fixture.ts'];
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.gateway/**', 'coverage/**'] },
   {
@@ -46,12 +60,22 @@ export default tseslint.config(
     },
   },
   {
+    files: ['{services,libs,deploy,bench,examples,scripts}/**/*.{ts,mjs}'],
+    ignores: noTest,
+    rules: { 'no-restricted-syntax': ['error', ...oneTlsFactory] },
+  },
+  {
     files: ['services/*/src/**/*.ts', 'libs/*/src/**/*.ts', 'deploy/*/src/**/*.ts'],
-    ignores: [
-      '**/*.test.ts',
-      '**/*.fixture.ts',
-      'libs/contracts/src/response-codes.ts',
-      'libs/merchant-client/src/codes.ts',
+    ignores: [...noTest, 'libs/contracts/src/response-codes.ts', 'libs/merchant-client/src/codes.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...namedCodes, ...oneTlsFactory, ...noFetch] },
+  },
+  {
+    files: [
+      'libs/service-kit/src/tls-options.ts',
+      // Reads certificates of whoever presents one, and sends nothing.
+      'deploy/operations/src/doctor/checks/certificates.ts',
+      // Asks its own container, whose certificate has another name.
+      'scripts/images/healthy.mjs',
     ],
     rules: { 'no-restricted-syntax': ['error', ...namedCodes] },
   },
