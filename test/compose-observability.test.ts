@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { services } from '@gateway/contracts';
+import { parse } from 'yaml';
+import type { Container } from './compose/files';
 import { readCompose, SYSTEMS } from './compose/files';
 
 const FOLDER = join(__dirname, '..', 'deploy', 'compose');
@@ -20,6 +22,25 @@ test('Prometheus is in the network of the metrics of each service, and in no oth
   expect(networksOf('prometheus').toSorted()).toEqual([...own, 'alerts', 'series'].toSorted());
   for (const name of own) expect(Object.keys(closed.networks)).toContain(name);
 });
+
+test('Prometheus asks by TLS, trusts the authority of internal ports alone, and finds what it found before', () => {
+  const read = (path: string) =>
+    parse(readFileSync(join(FOLDER, '..', 'monitoring', 'prometheus', path), 'utf8')) as Scraping;
+  const { command = [], volumes = [] } = (watched.services['prometheus'] ?? {}) as Partial<Container>;
+  const [, file = ''] = /--config\.file=\/etc\/prometheus\/(\S+)/.exec((command as string[]).join(' ')) ?? [];
+  const { scrape_configs, ...others } = read(file);
+  const [{ scheme, tls_config, ...job }] = scrape_configs;
+  expect([scheme, tls_config]).toEqual([
+    'https',
+    { ca_file: '/run/internal-ca/ca.pem', server_name: 'gateway-metrics' },
+  ]);
+  expect({ ...others, scrape_configs: [job] }).toEqual(read('prometheus.yml'));
+  expect(volumes).toContain('${SECRETS}/internal-ca:/run/internal-ca:ro');
+});
+
+interface Scraping {
+  scrape_configs: [{ scheme?: string; tls_config?: object }];
+}
 
 test('only Alertmanager reaches the world, and only Grafana has a port, on this machine', () => {
   const open = WATCHERS.filter((name) =>

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -15,6 +16,7 @@ import { settings as cardProcessing } from '../services/card-processing/src/conf
 import { settings as threeds } from '../services/threeds/src/config';
 import type { ComposeFile, Container } from './compose/files';
 import { isService, partyOf, readCompose, SYSTEMS } from './compose/files';
+import { build } from './support/processes';
 import { version } from '../package.json';
 
 /** Settings in which a container names where it listens. */
@@ -256,6 +258,71 @@ test('the closed system mounts folders, so that a file of secrets may be replace
   );
   expect(mounted.length).toBeGreaterThan(20);
   expect(mounted.filter((source) => /\.\w+$/.test(source))).toEqual([]);
+});
+
+describe('internal ports of the closed system', () => {
+  const closed = Object.entries(readCompose(SYSTEMS.production).services);
+  const serving = closed.filter(([container]) => isService(partyOf(container)));
+
+  test('have a certificate, and every container that calls or checks them has its authority', () => {
+    expect(serving).toHaveLength(7);
+    for (const [container, { environment, volumes }] of serving) {
+      expect([container, environment]).toMatchObject([
+        container,
+        {
+          INTERNAL_TLS_CERT_FILE: '/run/secrets/internal.crt',
+          INTERNAL_TLS_KEY_FILE: '/run/secrets/internal.key',
+          ALLOW_PLAIN_INTERNAL_PORTS: '${ALLOW_PLAIN_INTERNAL_PORTS:-}',
+        },
+      ]);
+      expect(volumes).toContain(`\${SECRETS}/${container}:/run/secrets:ro`);
+    }
+    for (const [container, { environment, volumes }] of closed) {
+      if (![...serving.map(([name]) => name), 'operations'].includes(container)) continue;
+      expect([container, environment['INTERNAL_TLS_CA_FILE']]).toEqual([container, '/run/internal-ca/ca.pem']);
+      expect(volumes).toContain('${SECRETS}/internal-ca:/run/internal-ca:ro');
+    }
+  });
+
+  test('are called by HTTPS, and only a change-over says otherwise, for all at once', () => {
+    const called = closed.flatMap(
+      ([, { environment }]) =>
+        Object.values(environment)
+          .join(' ')
+          .match(/\S+:\/\/\S+/g) ?? [],
+    );
+    const own = called.filter((url) => /:\/\/[a-z-]+-(queries|admin|metrics):/.test(url));
+    expect(own).toHaveLength(13);
+    for (const url of own) expect(url).toMatch(/^([a-z-]+=)?\$\{INTERNAL_SCHEME:-https\}:\/\//);
+    expect(called.filter((url) => url.startsWith('http://'))).toEqual([]);
+  });
+
+  test('have certificates of a trial for each name by which they are called, from an authority of their own', async () => {
+    await build();
+    const folder = mkdtempSync(join(tmpdir(), 'payment-gateway-trial-'));
+    try {
+      const secrets = join(folder, 'secrets');
+      execFileSync(process.execPath, [join(__dirname, '..', 'scripts', 'compose-secrets.mjs'), secrets]);
+      const certificateIn = (path: string) => new X509Certificate(readFileSync(join(secrets, path)));
+      const [authority, other] = [certificateIn('internal-ca/ca.pem'), certificateIn('ca/ca.pem')];
+      expect(statSync(join(secrets, 'internal-ca.key')).mode & 0o077).toBe(0);
+      for (const [container, { networks }] of serving) {
+        const certificate = certificateIn(`${container}/internal.crt`);
+        expect([certificate.verify(authority.publicKey), certificate.verify(other.publicKey)]).toEqual([true, false]);
+        expect(
+          certificate.checkPrivateKey(createPrivateKey(readFileSync(join(secrets, container, 'internal.key')))),
+        ).toBe(true);
+        const names = Object.entries(networks).flatMap(([network, { aliases = [] } = {}]) =>
+          aliases.includes(network) ? [network] : [],
+        );
+        expect(names).toContain(`${container}-metrics`);
+        for (const name of [...names.filter((one) => !['results', 'counterparts'].includes(one)), 'gateway-metrics'])
+          expect([container, name, certificate.checkHost(name)]).toEqual([container, name, name]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 test('the closed system has no setting of the sandbox', () => {

@@ -212,7 +212,12 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
   ],
   [
     'no rights in production',
-    async () => ({ NODE_ENV: 'production' }),
+    async () => ({
+      NODE_ENV: 'production',
+      ALLOW_PLAIN_INTERNAL_PORTS: 'yes',
+      PUBLIC_BASE_URL: '',
+      THREEDS_PUBLIC_URL: '',
+    }),
     /access +Kafka checks no rights: set authorizer\.class\.name/,
   ],
   [
@@ -294,6 +299,11 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
     'a certificate that ends soon',
     async () => ({ PUBLIC_BASE_URL: expiring.url }),
     /certificates +The certificate of PUBLIC_BASE_URL \S+ ends in 2 days/,
+  ],
+  [
+    'a port without TLS, by a setting that somebody forgot',
+    () => beside({ service: 'payout', about: { exceptions: ['ALLOW_PLAIN_INTERNAL_PORTS'] } }),
+    /certificates +payout at \S+ has ALLOW_PLAIN_INTERNAL_PORTS, so that internal ports need no TLS: end the change-over/,
   ],
   [
     'a list of callers that cannot be read',

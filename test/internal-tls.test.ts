@@ -145,3 +145,20 @@ test('a port whose certificate nobody trusts gets no queries, until it has anoth
   serve(first);
   await until('the answer', () => isFound(reference, edge));
 });
+
+test('during a change-over a port takes HTTP too, callers change when they like, and it shows', async () => {
+  const reference = await newSale();
+  const { ports: during } = await system.startProcessor({ ALLOW_PLAIN_INTERNAL_PORTS: 'yes', CARD_QUERY_PORT: '0' });
+  for (const scheme of ['http', 'https']) {
+    const addresses = [during.query, during.ops].map((port) => `${scheme}://127.0.0.1:${port}`);
+    expect(await Promise.all(addresses.map(answerAt))).toEqual([404, 404]);
+    const caller = await system.startEdge({ PORT: '0', CARD_QUERY_URL: addresses[0] ?? '' });
+    expect([scheme, await isFound(reference, clientOf(caller.ports.api))]).toEqual([scheme, true]);
+  }
+  const ops = createHttpClient({ baseUrl: `http://127.0.0.1:${during.ops}`, timeoutMs: 5_000 });
+  expect((await ops.get('/about')).data).toMatchObject({ exceptions: ['ALLOW_PLAIN_INTERNAL_PORTS'] });
+  const shown = /^gateway_plain_internal_ports\{[^}]*\} (\d)$/m;
+  expect(shown.exec((await ops.get<string>('/metrics')).data)?.[1]).toBe('1');
+  closeHttpClient(ops);
+  expect((await system.metrics()).filter((page) => shown.exec(page)?.[1] === '1')).toHaveLength(1);
+});

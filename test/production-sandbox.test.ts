@@ -20,6 +20,7 @@ import { cardRequest, followUp, openSurroundings, pageRequest, uniqueId } from '
 const LIVE = { api_version: 1, merchant_account: 'live_account', merchant_password: 'a long password' };
 const OTHER = { ...LIVE, merchant_account: 'other_account' };
 const SERVICES = ['api-edge', 'card-processing', 'threeds', 'payout', 'simulator'] as const;
+const NOBODYS_PORT = 9;
 
 let servers: SecuredServers;
 let surroundings: Surroundings;
@@ -99,6 +100,9 @@ async function environment(): Promise<Record<string, string>> {
     LOG_LEVEL: 'warn',
     TLS_CERT_FILE: write('cert.pem', certificate.cert),
     TLS_KEY_FILE: write('key.pem', certificate.key),
+    INTERNAL_TLS_CERT_FILE: join(directory, 'cert.pem'),
+    INTERNAL_TLS_KEY_FILE: join(directory, 'key.pem'),
+    INTERNAL_TLS_CA_FILE: join(directory, 'cert.pem'),
     SIMULATOR_CA_FILE: join(directory, 'cert.pem'),
     DIRECTORY_SERVER_CA_FILE: join(directory, 'cert.pem'),
     CALLERS_FILE: callers.file,
@@ -115,9 +119,10 @@ async function environment(): Promise<Record<string, string>> {
     SIMULATOR_URL: url(ports.counterparts),
     DIRECTORY_SERVER_URL: url(ports.counterparts),
     CARD_QUERY_PORT: cards ?? '',
-    CARD_QUERY_URL: `http://127.0.0.1:${String(cards)}`,
+    CARD_QUERY_URL: url(Number(cards)),
     PAYOUT_QUERY_PORT: payouts ?? '',
-    PAYOUT_QUERY_URL: `http://127.0.0.1:${String(payouts)}`,
+    PAYOUT_QUERY_URL: url(Number(payouts)),
+    CALLBACK_ADMIN_URL: url(NOBODYS_PORT),
   };
 }
 

@@ -6,9 +6,12 @@ const DAY_MS = 86_400_000;
 
 /** @typedef {{ cert: string, key: string }} Certificate PEM */
 
-/** @returns {Promise<Certificate>} */
-export function createAuthority() {
-  return create('payment-gateway trial authority', {
+/**
+ * @param {string} name
+ * @returns {Promise<Certificate>}
+ */
+export function createAuthority(name) {
+  return create(`payment-gateway ${name}`, {
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },

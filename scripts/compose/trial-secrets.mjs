@@ -23,7 +23,10 @@ const DEBTOR = { name: 'Trial', iban: 'DE89370400440532013000', bic: 'COBADEFFXX
 const ISO20022_FOLDERS = ['iso20022/outbox', 'iso20022/inbox'];
 const HERE = ['localhost', '127.0.0.1'];
 
-/** The containers that serve TLS, and their names in the networks of callers. */
+/** Prometheus finds replicas by address, and checks this name (libs/monitoring). */
+const METRICS_NAME = 'gateway-metrics';
+
+/** The containers that serve TLS on public ports and at servers, and their names in the networks of callers. */
 const servers = {
   kafka: ['kafka', 'kafka.quorum'],
   mongodb: ['mongodb'],
@@ -50,11 +53,15 @@ const callers = [
 export async function trialSecrets(hosts) {
   /** @type {string[]} */
   const services = Object.values(load('contracts/dist/index').services).map(({ name }) => name);
-  const authority = await createAuthority();
+  const authority = await createAuthority('trial authority');
+  const internalAuthority = await createAuthority('internal trial authority');
   return {
     'ca/ca.pem': authority.cert,
     'ca.key': authority.key,
     ...(await certificates(authority, hosts)),
+    'internal-ca/ca.pem': internalAuthority.cert,
+    'internal-ca.key': internalAuthority.key,
+    ...(await internalCertificates(internalAuthority, services)),
     ...keys(services),
     ...identities(),
     ...logins(services),
@@ -75,6 +82,27 @@ async function certificates(authority, hosts) {
     files[`${server}/tls.key`] = key;
     // Kafka and MongoDB read both from one file.
     files[`${server}/tls.pem`] = `${key}\n${cert}\n`;
+  }
+  return files;
+}
+
+/**
+ * Of internal ports, from an authority that signs nothing else: each has the names of the networks in which the service
+ * is called.
+ * @param {Certificate} authority
+ * @param {readonly string[]} services
+ */
+async function internalCertificates(authority, services) {
+  /** @type {{ network: string, to: string, from: string[] }[]} */
+  const edges = load('contracts/dist/index').edges;
+  /** @type {Record<string, string>} */
+  const files = {};
+  for (const service of services) {
+    const called = edges.filter(({ to, from }) => to === service && !from.includes('outside'));
+    const names = [...new Set(called.map(({ network }) => network)), METRICS_NAME];
+    const { cert, key } = await createServerCertificate(names, authority);
+    files[`${service}/internal.crt`] = cert;
+    files[`${service}/internal.key`] = key;
   }
   return files;
 }
@@ -178,7 +206,7 @@ export function writeSecrets(directory, files) {
   for (const [path, content] of Object.entries(files)) {
     const folder = join(directory, path, '..');
     mkdirSync(folder, { recursive: true, mode: 0o755 });
-    writeFileSync(join(directory, path), content, { mode: path === 'ca.key' ? 0o600 : 0o644 });
+    writeFileSync(join(directory, path), content, { mode: path.endsWith('ca.key') ? 0o600 : 0o644 });
   }
 }
 

@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TObject } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import { loadConfig } from '@gateway/service-kit';
 import type { SecuredServers, TestCallers } from '@gateway/testing';
-import { createCallers, openSecuredServers } from '@gateway/testing';
+import { createCallers, createCertificate, openSecuredServers } from '@gateway/testing';
+import { settings as doctor } from '../../deploy/operations/src/doctor/settings';
 import { runCli as runAuditCli } from '../../libs/audit/src/command-line';
 import { runCli as runPrivacyCli } from '../../libs/privacy/src/command-line';
 import { main as runVaultCli } from '../../libs/vault/src/command-line';
 import * as apiEdge from '../../services/api-edge/src/config';
 import * as authExpiry from '../../services/auth-expiry/src/config';
+import { runCli as runCallbackCli } from '../../services/callback-dispatcher/src/cli';
 import * as callbackDispatcher from '../../services/callback-dispatcher/src/config';
 import * as cardProcessing from '../../services/card-processing/src/config';
+import { runCli as runPayoutCli } from '../../services/payout/src/cli';
 import * as payout from '../../services/payout/src/config';
 import { testSettings } from '../../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import * as simulator from '../../services/simulator/src/config';
@@ -108,6 +112,24 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     ON_KAFKA,
     { OTLP_URL: 'http://collector.example:4318' },
     'OTLP_URL is http://collector.example:4318, which is not HTTPS.',
+  ],
+  [
+    'queries, with their tokens and answers, in clear',
+    ['api-edge', 'callback-dispatcher'],
+    { CARD_QUERY_URL: 'http://cards:9201', PAYOUT_QUERY_URL: 'http://127.0.0.1:9203' },
+    'CARD_QUERY_URL is http://cards:9201, which is not HTTPS. PAYOUT_QUERY_URL is http://127.0.0.1:9203, which is not HTTPS.',
+  ],
+  [
+    'lists of callbacks in clear',
+    ['api-edge'],
+    { CALLBACK_ADMIN_URL: 'http://callbacks:9202' },
+    'CALLBACK_ADMIN_URL is http://callbacks:9202, which is not HTTPS.',
+  ],
+  [
+    'internal ports without a certificate, wherever they listen',
+    Object.keys(SERVICES),
+    { INTERNAL_TLS_CERT_FILE: '', INTERNAL_TLS_KEY_FILE: '' },
+    'INTERNAL_TLS_CERT_FILE and INTERNAL_TLS_KEY_FILE are not set, so that internal ports have no TLS.',
   ],
   [
     'the simulator in clear',
@@ -252,6 +274,7 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
 const REFUSED = 'NODE_ENV is production, where this is refused. ';
 
 let files: Env;
+let directory: string;
 let callers: TestCallers;
 let servers: SecuredServers;
 let surroundings: Surroundings;
@@ -272,15 +295,26 @@ beforeAll(async () => {
   ];
   const nobody = Object.fromEntries(addresses.map((name) => [name, 'https://127.0.0.1:9']));
   const identity = { CALLERS_FILE: callers.file, IDENTITY_TOKEN: callers.token('api-edge') };
-  safe = { ...surroundings.env, ...nobody, ...files, ...SAFE, ...identity, THREEDS_PORT: '0' };
+  directory = mkdtempSync(join(tmpdir(), 'gateway-production-'));
+  const internalTls = await internalTlsIn(directory);
+  safe = { ...surroundings.env, ...nobody, ...internalTls, ...files, ...SAFE, ...identity, THREEDS_PORT: '0' };
 }, 180_000);
 
 afterAll(async () => {
   await surroundings.close();
   callers.remove();
+  rmSync(directory, { recursive: true });
   await servers.close();
   rmSync(dirname(files['ISO20022_OUTBOX_DIR'] ?? ''), { recursive: true, force: true });
 });
+
+async function internalTlsIn(folder: string): Promise<Env> {
+  const { cert, key } = await createCertificate();
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  return { INTERNAL_TLS_CERT_FILE: certFile, INTERNAL_TLS_KEY_FILE: keyFile, INTERNAL_TLS_CA_FILE: certFile };
+}
 
 function load(service: string, env: Env): unknown {
   const { settings, productionRules } = SERVICES[service] as Declared;
@@ -340,6 +374,34 @@ describe('demo accounts', () => {
     },
     60_000,
   );
+});
+
+test('while a change-over is under way, production takes HTTP between its own services, and from nobody else', () => {
+  const during = { ...safe, ALLOW_PLAIN_INTERNAL_PORTS: 'yes', INTERNAL_TLS_CERT_FILE: '', INTERNAL_TLS_KEY_FILE: '' };
+  const own = { CARD_QUERY_URL: 'http://cards:9201', CALLBACK_ADMIN_URL: 'http://callbacks:9202' };
+  for (const service of Object.keys(SERVICES)) load(service, { ...during, ...own });
+  const counterpart = { SIMULATOR_URL: 'http://sandbox.example' };
+  expect(() => load('api-edge', { ...during, ...counterpart })).toThrow('SIMULATOR_URL is http://sandbox.example');
+});
+
+test.each([
+  ['doctor', () => loadConfig(doctor, { ...safe, OPS_URLS: 'payout=http://payout:9105' }), 'OPS_URLS is http://payout'],
+  [
+    'doctor',
+    () => loadConfig(doctor, { ...safe, PUBLIC_BASE_URL: 'http://pay.example' }),
+    'PUBLIC_BASE_URL is http://',
+  ],
+])('in production %s is refused an address in clear', (_name, run, sentence) => expect(run).toThrow(sentence));
+
+test("in production an operator's token does not leave in clear", async () => {
+  const run = async (cli: typeof runPayoutCli, setting: string) => {
+    const lines: string[] = [];
+    const env = { ...safe, IDENTITY_TOKEN: callers.token('operator'), [setting]: 'http://127.0.0.1:9' };
+    return [await cli(['list'], env, (line) => lines.push(line)), lines.join()];
+  };
+  const refused = (setting: string) => `list failed: ${REFUSED}${setting} is http://127.0.0.1:9, which is not HTTPS.`;
+  expect(await run(runPayoutCli, 'PAYOUT_QUERY_URL')).toEqual([2, refused('PAYOUT_QUERY_URL')]);
+  expect(await run(runCallbackCli, 'CALLBACK_ADMIN_URL')).toEqual([2, refused('CALLBACK_ADMIN_URL')]);
 });
 
 describe('in production MongoDB as nobody is refused by npm run', () => {

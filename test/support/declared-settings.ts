@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { TSchema } from '@sinclair/typebox';
 
 const ROOT = join(__dirname, '..', '..');
-/** Functions that declare settings with rules of their own, and names that such settings have. */
+/** Functions that declare settings with rules of their own, names that such settings have, and whole schemas. */
 const DECLARES =
-  '(secretText|secretFolder|ownKeyText|calledAddress|ownAddress|authorityFile)\\(|[A-Z]_(PASSWORD|SECRET|TOKEN|KEY|PASSWORDS_DIR): ';
+  '(secretText|secretFolder|ownKeyText|calledAddress(es)?|authorityFile)\\(|[A-Z]_(PASSWORD|SECRET|TOKEN|KEY|PASSWORDS_DIR|URLS?|URI|ENDPOINT): |export const settings = ';
 
 /** A setting, and the settings that are declared beside it. */
 export interface DeclaredSetting {
@@ -14,7 +14,7 @@ export interface DeclaredSetting {
   readonly besides: readonly string[];
 }
 
-/** Every setting of the modules that declare secrets or addresses, found in the sources: no list can lack a new one. */
+/** Every setting of the modules that declare schemas, secrets or addresses, found in the sources: no list can lack a new one. */
 export function declaredSettings(): DeclaredSetting[] {
   const sources = ['libs/*.ts', 'services/*.ts', 'deploy/*.ts', ':!*.test.ts', ':!*.fixture.ts'];
   const files = execFileSync('git', ['grep', '--untracked', '-lE', DECLARES, '--', ...sources], {

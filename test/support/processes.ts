@@ -59,8 +59,9 @@ export async function startProcess(
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-  const opsUrl = `http://127.0.0.1:${opsPort}`;
-  const ops = createHttpClient({ baseUrl: opsUrl, timeoutMs: 2_000 });
+  const scheme = env['INTERNAL_TLS_CERT_FILE'] ? 'https' : 'http';
+  const opsUrl = `${scheme}://127.0.0.1:${opsPort}`;
+  const ops = createHttpClient({ baseUrl: opsUrl, timeoutMs: 2_000, caFile: env['INTERNAL_TLS_CA_FILE'] });
   const isReady = async (): Promise<boolean> => {
     if (hasEnded(child)) {
       await closed;

@@ -32,6 +32,7 @@ const metaLabel = (name: string): string => `__meta_kubernetes_pod_label_${name.
 test('Prometheus finds the pods of each service by what the chart gives them', () => {
   const file = join(CHART, '..', '..', 'monitoring', 'prometheus', 'kubernetes.yml');
   const { scrape_configs: scraped } = parse(readFileSync(file, 'utf8')) as { scrape_configs: [ScrapeConfig] };
+  expect(scraped[0]).toMatchObject({ scheme: 'https', tls_config: { server_name: 'gateway-metrics' } });
   const [
     {
       kubernetes_sd_configs: [
@@ -155,7 +156,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
       const [{ ports = [], startupProbe, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       expect(ports.map(({ name }) => name)).toContain('ops');
       const paths = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
-      const at = { port: 'ops', ...(valueSet === 'certificates' && { scheme: 'HTTPS' }) };
+      const at = { port: 'ops', ...(valueSet !== 'sandbox' && { scheme: 'HTTPS' }) };
       expect(paths).toEqual([
         { path: '/health/live', ...at },
         { path: '/health/live', ...at },

@@ -272,3 +272,58 @@ describe('settings', () => {
     expect([dirname(outbox), dirname(inbox)]).toEqual(['/var/lib/gateway/iso20022', '/var/lib/gateway/iso20022']);
   });
 });
+
+describe('a change-over to TLS on internal ports', () => {
+  const CA = { enabled: true, ca: { secretName: 'internal-authority' } };
+  /** Upgrades of an installation in the order of docs/operator.md. The first is what runs before. */
+  const STAGES: [string, object][] = [
+    ['without TLS', { internalTls: { enabled: false, plain: 'used' } }],
+    ['ports take both', { internalTls: { ...CA, plain: 'used' } }],
+    ['callers use TLS', { internalTls: { ...CA, plain: 'accepted' } }],
+    ['ports take TLS alone', { internalTls: { ...CA, plain: 'refused' } }],
+  ];
+  const CALLED = /^(CARD_QUERY_URL|PAYOUT_QUERY_URL|CALLBACK_ADMIN_URL|OPS_URLS)$/;
+
+  interface Stage {
+    accepts: Set<string>;
+    calls: Set<string>;
+    scraped: string;
+  }
+
+  async function stageOf(values: object): Promise<Stage> {
+    const monitored = { monitoring: { serviceMonitor: { enabled: true, tokenSecret: { name: 'metrics-token' } } } };
+    const objects = await chart.render('production', { ...values, ...monitored });
+    const envs = workloadsOf(objects).map(({ spec }) => environmentOf(objects, spec.template.spec.containers[0]));
+    const serving = envs.filter((env) => 'OPS_PORT' in env);
+    expect(serving.length).toBeGreaterThanOrEqual(6);
+    const accepted = serving.map(({ INTERNAL_TLS_CERT_FILE: certificate, ALLOW_PLAIN_INTERNAL_PORTS: plain }) =>
+      [...(certificate === undefined ? [] : ['https']), ...(plain === 'yes' ? ['http'] : [])].join(),
+    );
+    const called = envs.flatMap((env) =>
+      Object.entries(env).flatMap(([name, url]) => (CALLED.test(name) ? [url] : [])),
+    );
+    expect(called.length).toBeGreaterThanOrEqual(6);
+    const schemes = called.flatMap((urls) => [...urls.matchAll(/(https?):\/\//g)].map(([, scheme = '']) => scheme));
+    expect(new Set(accepted).size).toBe(1);
+    const [monitor] = ofKind(objects, 'ServiceMonitor');
+    return {
+      accepts: new Set(accepted[0]?.split(',')),
+      calls: new Set(schemes),
+      scraped: monitor?.spec.endpoints[0]?.scheme ?? 'http',
+    };
+  }
+
+  // Helm replaces the pods of all services at once, one by one: old and new ones call each other meanwhile.
+  test('never lets a caller of one stage call a port of the next, or of the one before, that does not take it', async () => {
+    const stages: Stage[] = [];
+    for (const [, values] of STAGES) stages.push(await stageOf(values));
+    for (const [index, stage] of stages.entries()) {
+      const neighbours = stages.slice(Math.max(0, index - 1), index + 2);
+      for (const { accepts } of neighbours) {
+        for (const scheme of [...stage.calls, stage.scraped])
+          expect([index, scheme, accepts.has(scheme)]).toEqual([index, scheme, true]);
+      }
+    }
+    expect(stages.at(-1)).toEqual({ accepts: new Set(['https']), calls: new Set(['https']), scraped: 'https' });
+  });
+});

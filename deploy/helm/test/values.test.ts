@@ -44,6 +44,13 @@ const WRONG: [string, object, string][] = [
     { publicUrls: { apiEdge: 'https://pay.example.com/gateway' } },
     "at '/publicUrls/apiEdge'",
   ],
+  ['internal ports without TLS in production', { internalTls: { enabled: false } }, "at '/internalTls/enabled'"],
+  [
+    'callers by TLS of ports without it',
+    { internalTls: { enabled: false, plain: 'accepted' } },
+    "at '/internalTls/enabled'",
+  ],
+  ['an unknown stage of a change-over', { internalTls: { plain: 'yes' } }, "at '/internalTls/plain'"],
   ['a public address over HTTP', { publicUrls: { apiEdge: 'http://pay.example.com' } }, "at '/publicUrls/apiEdge'"],
   ['no public address', { publicUrls: { threeds: '' } }, "at '/publicUrls/threeds'"],
   ['neither a proxy nor a certificate', { trustedProxyCidrs: [] }, "at '/services/api-edge/tlsSecretName'"],

@@ -1,5 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { kafkaSchema, mongoSchema, operatorSettings, ownAddress } from '@gateway/service-kit';
+import {
+  calledAddress,
+  internalTlsCallerSettings,
+  kafkaSchema,
+  mongoSchema,
+  operatorSettings,
+} from '@gateway/service-kit';
 import { settings as doctor } from './doctor/settings';
 
 /** What command lines read besides the secrets of one of them: the chart gives it to each that it runs as a Job. */
@@ -7,8 +13,8 @@ export const commandSettings = Type.Object({
   ...kafkaSchema.properties,
   ...mongoSchema.properties,
   ...operatorSettings.properties,
-  INTERNAL_TLS_CA_FILE: doctor.properties.INTERNAL_TLS_CA_FILE,
+  ...internalTlsCallerSettings,
   OPS_URLS: doctor.properties.OPS_URLS,
-  PAYOUT_QUERY_URL: ownAddress({ description: 'Internal port of payout' }),
-  CALLBACK_ADMIN_URL: ownAddress({ description: 'Internal port of callback-dispatcher' }),
+  PAYOUT_QUERY_URL: calledAddress({ whose: 'own', description: 'Internal port of payout' }),
+  CALLBACK_ADMIN_URL: calledAddress({ whose: 'own', description: 'Internal port of callback-dispatcher' }),
 });

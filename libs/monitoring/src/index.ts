@@ -24,15 +24,20 @@ export { SLO_DAYS, slos } from './slos';
 const RULES_FILE = 'gateway.rules.yml';
 /** Where Compose and Kubernetes mount secrets and dashboards. */
 const TOKEN_FILE = '/run/secrets/metrics_token';
+const AUTHORITY_FILE = '/run/internal-ca/ca.pem';
+/** In the certificate of every service, beside its own names; in the chart with its release before it. */
+const METRICS_NAME = 'gateway-metrics';
 const DASHBOARDS_FOLDER = '/var/lib/grafana/dashboards';
 const PROMETHEUS_URL = 'http://prometheus:9090';
 
 /** Contents of deploy/monitoring by path, to be written as YAML or JSON, as their names say. */
 export function monitoringFiles(targets: readonly ScrapeTarget[]): Map<string, unknown> {
   const scrape = { rulesFile: RULES_FILE, tokenFile: TOKEN_FILE };
+  const tls = { authorityFile: AUTHORITY_FILE, serverName: METRICS_NAME };
   return new Map<string, unknown>([
     ['prometheus/prometheus.yml', prometheusFile(targets, scrape)],
-    ['prometheus/kubernetes.yml', kubernetesFile(scrape)],
+    ['prometheus/closed.yml', prometheusFile(targets, { ...scrape, tls })],
+    ['prometheus/kubernetes.yml', kubernetesFile({ ...scrape, tls })],
     ['alertmanager/alertmanager.yml', alertmanagerFile()],
     [`prometheus/${RULES_FILE}`, ruleFile()],
     ['prometheus/gateway.test.yml', ruleTestFile(RULES_FILE)],

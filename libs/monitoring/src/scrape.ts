@@ -10,6 +10,8 @@ export interface ScrapeOptions {
   readonly rulesFile: string;
   /** Holds the token of a caller of kind `metrics`. */
   readonly tokenFile: string;
+  /** TLS on internal ports; without it plain HTTP. */
+  readonly tls?: { readonly authorityFile: string; readonly serverName: string };
 }
 
 const GLOBAL = {
@@ -23,9 +25,14 @@ const GLOBAL = {
 const ALERTMANAGER = 'alertmanager:9093';
 
 /** What all ways to find replicas share. All metrics have the label `service` by themselves. */
-const job = (tokenFile: string) => ({
+const job = ({ tokenFile, tls }: ScrapeOptions) => ({
   job_name: 'payment-gateway',
   honor_labels: true,
+  ...(tls && {
+    scheme: 'https',
+    // Replicas are found by address, which is in no certificate.
+    tls_config: { ca_file: tls.authorityFile, server_name: tls.serverName },
+  }),
   authorization: { credentials_file: tokenFile },
 });
 
@@ -38,13 +45,13 @@ const POD = '__meta_kubernetes_pod';
  * Settings of a Prometheus on Kubernetes, which asks its API for the pods of the Helm chart. Pods of Jobs have no port
  * named `ops`. `up` gets the label `service`; `namespace` and `pod` say where a replica is.
  */
-export function kubernetesFile({ rulesFile, tokenFile }: ScrapeOptions) {
+export function kubernetesFile(options: ScrapeOptions) {
   return {
     global: GLOBAL,
-    rule_files: [rulesFile],
+    rule_files: [options.rulesFile],
     scrape_configs: [
       {
-        ...job(tokenFile),
+        ...job(options),
         kubernetes_sd_configs: [
           {
             role: 'pod',
@@ -68,14 +75,14 @@ export function kubernetesFile({ rulesFile, tokenFile }: ScrapeOptions) {
  * Settings of Prometheus. A name of a service stands for all of its replicas, as in Compose's DNS and in that of a headless
  * Service of Kubernetes. `up` gets the label `service`, which all other metrics have by themselves.
  */
-export function prometheusFile(targets: readonly ScrapeTarget[], { rulesFile, tokenFile }: ScrapeOptions) {
+export function prometheusFile(targets: readonly ScrapeTarget[], options: ScrapeOptions) {
   return {
     global: GLOBAL,
-    rule_files: [rulesFile],
+    rule_files: [options.rulesFile],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [ALERTMANAGER] }] }] },
     scrape_configs: [
       {
-        ...job(tokenFile),
+        ...job(options),
         dns_sd_configs: targets.map(({ service, port }) => ({
           names: [service],
           type: 'A',

@@ -15,6 +15,7 @@ import type {
 } from '@gateway/service-kit';
 import {
   aboutOf,
+  allowsPlainInternalPorts,
   createInternalApi,
   createService,
   listen,
@@ -121,12 +122,14 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   }
 
   const tls = openInternalCertificate(frame.config, frame);
+  const alsoPlain = allowsPlainInternalPorts(frame.config);
   if (tls !== undefined) await start(tls);
   const worker = workerOf(opened);
   const ops = await startOpsServer({
     port: frame.config.OPS_PORT,
     access,
     tls,
+    alsoPlain,
     about: aboutOf(opened.service.name, frame.config, opened.heldKeys),
     metrics,
     readiness: () => ({
@@ -145,7 +148,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   if (parts.internal !== undefined) {
     const { name, port, routes } = parts.internal;
     const listener = createInternalApi({ routes, access, logger });
-    await serve(name, listen({ listener, port, host: access.host, tls }));
+    await serve(name, listen({ listener, port, host: access.host, tls, alsoPlain }));
   }
   for (const message of parts.hotMessages ?? []) message.prepare();
   for (const part of [opened.recovery, publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);

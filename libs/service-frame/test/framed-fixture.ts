@@ -21,6 +21,7 @@ export function framedDeps(space: Space, onFatal: (error: Error) => void = failT
       DATABASE_PREFIX: space.databasePrefix,
       MAX_CLOCK_SKEW_MS: 60_000,
       INTERNAL_HOST: '127.0.0.1',
+      ALLOW_PLAIN_INTERNAL_PORTS: 'no',
       TRACE_SAMPLE_RATIO: 0,
     },
     logger: silentLogger,

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { Gauge } from 'prom-client';
 import type { CommonConfig } from './config';
+import { exceptionsIn, showPlainInternalPorts } from './plain-internal-ports';
 
 /** A key that a process holds. */
 export interface HeldKey {
@@ -20,6 +21,8 @@ export interface About {
   commit: string;
   /** NODE_ENV: whether production's rules apply. */
   profile: string;
+  /** Settings that take back a rule of production. Missing in releases before it. */
+  exceptions?: readonly string[];
   /** Version of Node. */
   node: string;
   /** Ids, by setting, the active one first. */
@@ -28,21 +31,21 @@ export interface About {
   fingerprints?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-type AboutConfig = Pick<CommonConfig, 'GATEWAY_VERSION' | 'GATEWAY_COMMIT' | 'NODE_ENV'>;
+type AboutConfig = Pick<CommonConfig, 'GATEWAY_VERSION' | 'GATEWAY_COMMIT' | 'NODE_ENV'> &
+  Partial<Pick<CommonConfig, 'ALLOW_PLAIN_INTERNAL_PORTS'>>;
 
 /** @param held keys of the settings that the process has read */
-export function aboutOf(
-  service: string,
-  { GATEWAY_VERSION: version, GATEWAY_COMMIT: commit, NODE_ENV: profile }: AboutConfig,
-  held: HeldKeys = {},
-): About {
+export function aboutOf(service: string, config: AboutConfig, held: HeldKeys = {}): About {
+  const { GATEWAY_VERSION: version, GATEWAY_COMMIT: commit, NODE_ENV: profile } = config;
+  const exceptions = exceptionsIn(config);
   const keys = Object.fromEntries(Object.entries(held).map(([setting, all]) => [setting, all.map(({ id }) => id)]));
   const fingerprints = Object.fromEntries(
     Object.entries(held)
       .map(([setting, all]) => [setting, fingerprintsById(all)] as const)
       .filter(([, byId]) => Object.keys(byId).length > 0),
   );
-  return { service, version, commit, profile, node: process.versions.node, keys, fingerprints };
+  const { node } = process.versions;
+  return { service, version, commit, profile, exceptions, node, keys, fingerprints };
 }
 
 function fingerprintsById(keys: readonly HeldKey[]): Record<string, string> {
@@ -52,8 +55,10 @@ function fingerprintsById(keys: readonly HeldKey[]): Record<string, string> {
 }
 
 /** The same as metrics, so that dashboards see which versions run and alerts see a retired key that stays. */
-export function registerAbout(metrics: Registry, { version, commit, profile, node, keys }: About): void {
+export function registerAbout(metrics: Registry, about: About): void {
+  const { version, commit, profile, node, keys } = about;
   const registers = [metrics];
+  showPlainInternalPorts(metrics, about.exceptions ?? []);
   new Gauge({
     name: 'gateway_build_info',
     help: 'Always 1; the labels say what runs',

@@ -1,10 +1,14 @@
 import { createSecureContext } from 'node:tls';
+import type { TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { Registry } from 'prom-client';
 import { Gauge } from 'prom-client';
 import { authorityFile } from './called-address';
 import { expiryOf } from './certificate-expiry';
 import { ConfigurationError } from './configuration-error';
+import { plainInternalPortSettings, unlessPlainIsAllowed } from './plain-internal-ports';
+import type { ProductionRule } from './production';
+import { textIn } from './production';
 import type { ReloadedFiles, ReloadedFilesOptions } from './reloaded-files';
 import { openReloadedFiles } from './reloaded-files';
 import { tlsServerOptions } from './tls-options';
@@ -31,10 +35,13 @@ export const tlsSettings = {
   TLS_KEY_FILE: Type.Optional(Type.String({ description: 'PEM private key of that certificate' })),
 };
 
-/**
- * Settings of everything with internal ports, for {@link openInternalCertificate}, and of whoever calls them. The
- * scheme of an address says whether a caller uses TLS, so a port may change before its callers know an authority.
- */
+/** Settings of whoever calls internal ports. The scheme of an address says whether a caller uses TLS. */
+export const internalTlsCallerSettings = {
+  INTERNAL_TLS_CA_FILE: authorityFile("the gateway's own internal ports"),
+  ...plainInternalPortSettings,
+};
+
+/** Settings of everything with internal ports, for {@link openInternalCertificate}. */
 export const internalTlsSettings = {
   INTERNAL_TLS_CERT_FILE: Type.Optional(
     Type.String({
@@ -43,8 +50,19 @@ export const internalTlsSettings = {
     }),
   ),
   INTERNAL_TLS_KEY_FILE: Type.Optional(Type.String({ description: 'PEM private key of that certificate' })),
-  INTERNAL_TLS_CA_FILE: authorityFile("the gateway's own internal ports"),
+  ...internalTlsCallerSettings,
 };
+
+/** A rule for whoever has internal ports: in production they have a certificate. */
+export function internalCertificateRules(settings: Readonly<Record<string, TSchema>>): ProductionRule<object>[] {
+  return 'INTERNAL_TLS_CERT_FILE' in settings ? [unlessPlainIsAllowed(internalPortsHaveTls)] : [];
+}
+
+/** Identity tokens, payouts and custom values come through them. Where they listen may change; the rule does not. */
+const internalPortsHaveTls: ProductionRule<object> = (config) =>
+  textIn(config, 'INTERNAL_TLS_CERT_FILE') === undefined || textIn(config, 'INTERNAL_TLS_KEY_FILE') === undefined
+    ? 'INTERNAL_TLS_CERT_FILE and INTERNAL_TLS_KEY_FILE are not set, so that internal ports have no TLS.'
+    : undefined;
 
 /** The protocols and the certificate of a TLS server. */
 export function secureContextOf({ cert, key }: Certificate) {

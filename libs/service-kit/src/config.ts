@@ -4,7 +4,7 @@ import type { ErrorObject, SchemaValidateFunction } from 'ajv';
 import Ajv from 'ajv';
 import { rangesIn } from './address-range';
 import { authorityFile, CALLED_KEYWORD, calledAddress, calledAddressRules } from './called-address';
-import { internalTlsSettings } from './certificates';
+import { internalCertificateRules, internalTlsSettings } from './certificates';
 import { ConfigurationError } from './configuration-error';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
@@ -56,6 +56,7 @@ export function loadConfig<T extends TObject>(
     nodeOptions,
     ...publishedSecretRules(schema.properties),
     ...calledAddressRules(schema.properties),
+    ...internalCertificateRules(schema.properties),
     ...productionRules,
   ];
   const refusals = isProduction ? rules.flatMap((rule) => rule(config) ?? []) : [];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
-import { calledAddress, ownAddress } from './called-address';
+import { calledAddress, calledAddresses } from './called-address';
 import { commonSettings, loadConfig } from './config';
 import { ConfigurationError } from './configuration-error';
 import { secretText } from './secret-settings';
@@ -148,7 +148,10 @@ function problemOf(load: () => unknown): string {
 describe('an address that is called', () => {
   const settings = Type.Object({
     BANK_URL: calledAddress({ description: 'a bank' }),
-    QUERY_URL: Type.Optional(ownAddress({ description: 'an internal port' })),
+    PUBLIC_URL: Type.Optional(calledAddress({ whose: 'public', description: 'where others reach us' })),
+    QUERY_URL: Type.Optional(calledAddress({ whose: 'own', description: 'an internal port' })),
+    OPS_URLS: Type.Optional(calledAddresses({ whose: 'own', description: 'internal ports' })),
+    ALLOW_PLAIN_INTERNAL_PORTS: Type.Optional(commonSettings.ALLOW_PLAIN_INTERNAL_PORTS),
   });
   const load = (env: Record<string, string>) => loadConfig(settings, env);
 
@@ -166,8 +169,43 @@ describe('an address that is called', () => {
     (BANK_URL) => expect(problemOf(() => load({ BANK_URL }))).toMatch(/^Configuration: BANK_URL must match/),
   );
 
-  test('may be a port of ours in clear', () => {
-    const env = { BANK_URL: 'https://bank.example/v1', QUERY_URL: 'http://cards:9201' };
-    expect(load({ NODE_ENV: 'production', ...env })).toEqual(env);
+  const BANK_URL = 'https://bank.example/v1';
+  const inProduction = (env: Record<string, string>) => () => load({ NODE_ENV: 'production', BANK_URL, ...env });
+  const REFUSED = 'NODE_ENV is production, where this is refused. ';
+
+  test.each([
+    [{ PUBLIC_URL: 'http://pay.example' }, 'PUBLIC_URL is http://pay.example, which is not HTTPS.'],
+    [{ QUERY_URL: 'http://127.0.0.1:9201' }, 'QUERY_URL is http://127.0.0.1:9201, which is not HTTPS.'],
+    [{ OPS_URLS: 'a=https://a:9100, b=http://b:9101' }, 'OPS_URLS is http://b:9101, which is not HTTPS.'],
+    [{ OPS_URLS: 'a=https://a:9100,http://b:9101' }, 'OPS_URLS is http://b:9101, which is not HTTPS.'],
+    [{ OPS_URLS: 'nonsense' }, 'OPS_URLS is nonsense, which is not HTTPS.'],
+  ])('may not be in clear when it is ours, alone or in a list: %j', (env, sentence) => {
+    expect(problemOf(inProduction(env))).toBe(REFUSED + sentence);
+  });
+
+  test('of an internal port may be in clear while the setting for it says so, and of nothing else', () => {
+    const plain = { ALLOW_PLAIN_INTERNAL_PORTS: 'yes' };
+    const own = { QUERY_URL: 'http://cards:9201', OPS_URLS: 'a=http://a:9100' };
+    expect(inProduction({ ...own, ...plain })()).toEqual({ BANK_URL, ...own, ...plain });
+    expect(problemOf(inProduction({ BANK_URL: 'http://bank.example', ...plain }))).toContain('BANK_URL is');
+    expect(problemOf(inProduction({ PUBLIC_URL: 'http://pay.example', ...plain }))).toContain('PUBLIC_URL is');
+  });
+});
+
+describe('an internal port', () => {
+  const { INTERNAL_TLS_CERT_FILE, INTERNAL_TLS_KEY_FILE, ALLOW_PLAIN_INTERNAL_PORTS } = commonSettings;
+  const settings = Type.Object({ INTERNAL_TLS_CERT_FILE, INTERNAL_TLS_KEY_FILE, ALLOW_PLAIN_INTERNAL_PORTS });
+  const load = (env: Record<string, string>) => () => loadConfig(settings, { NODE_ENV: 'production', ...env });
+  const [certificate, key] = [{ INTERNAL_TLS_CERT_FILE: '/cert.pem' }, { INTERNAL_TLS_KEY_FILE: '/key.pem' }];
+
+  test('has a certificate in production', () => {
+    for (const env of [{}, certificate, key]) {
+      expect(problemOf(load(env))).toContain(
+        'INTERNAL_TLS_CERT_FILE and INTERNAL_TLS_KEY_FILE are not set, so that internal ports have no TLS.',
+      );
+      expect(load({ ...env, NODE_ENV: 'development' })).not.toThrow();
+      expect(load({ ...env, ALLOW_PLAIN_INTERNAL_PORTS: 'yes' })).not.toThrow();
+    }
+    expect(load({ ...certificate, ...key })).not.toThrow();
   });
 });

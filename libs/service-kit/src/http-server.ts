@@ -10,6 +10,7 @@ import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS, limitConnections } from './connection-limits';
 import { drain } from './detached-work';
 import { openSockets, PUBLIC_SOCKETS } from './listening-sockets';
+import { alsoTakePlain } from './plain-connections';
 import { followRules } from './request-rules';
 import { takeRequestsInTurn } from './request-turns';
 
@@ -43,6 +44,8 @@ export interface ListenOptions {
   host: string;
   /** Without it plain HTTP. */
   tls?: Pick<ReloadedCertificate, 'current' | 'onChange'> | undefined;
+  /** Takes plain HTTP beside TLS. */
+  alsoPlain?: boolean;
   /**
    * From the first byte of a request to the last byte of its body, with at most 10 s for the head. The body's reader
    * enforces it. One second later Node closes the connection without an envelope.
@@ -86,7 +89,7 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
   };
 }
 
-function createServerFor({ tls }: ListenOptions): Server {
+function createServerFor({ tls, alsoPlain = false }: ListenOptions): Server {
   const connectionsCheckingInterval = TIMEOUT_CHECK_MS;
   if (tls === undefined) return createServer({ connectionsCheckingInterval });
   const server = createTlsServer({
@@ -96,6 +99,7 @@ function createServerFor({ tls }: ListenOptions): Server {
   });
   // All sockets of the port pass their connections to this server.
   tls.onChange((certificate) => server.setSecureContext(secureContextOf(certificate)));
+  if (alsoPlain) alsoTakePlain(server, TLS_HANDSHAKE_TIMEOUT_MS);
   return server;
 }
 

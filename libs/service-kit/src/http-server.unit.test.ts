@@ -263,6 +263,7 @@ test('the internal port serves liveness, readiness by check, metrics, and what r
     version: '1.2.3',
     commit: 'abc',
     profile: 'production',
+    exceptions: [],
     node: process.versions.node,
   };
   expect(JSON.parse((await ask(ops.port, '/about')).body)).toEqual({
@@ -295,4 +296,56 @@ test('a public port is open to requests from the first time that all checks pass
   expect(await isServing({ database: true })).toBe(true);
   expect(await isServing({ started: false })).toBe(false);
   await ops.close(0);
+});
+
+describe('a port that takes HTTP beside TLS', () => {
+  let certificate: Awaited<ReturnType<typeof createCertificate>>;
+  let server: ListeningServer;
+  beforeAll(async () => {
+    certificate = await createCertificate();
+    const { cert, key } = certificate;
+    server = await listen({
+      listener: (request, response) => void response.end(String('encrypted' in request.socket)),
+      port: 0,
+      host: '127.0.0.1',
+      tls: { current: { cert: Buffer.from(cert), key: Buffer.from(key) }, onChange: () => undefined },
+      alsoPlain: true,
+    });
+  });
+  afterAll(() => server.close(0));
+
+  async function askByTls(): Promise<string> {
+    const request = getByTls({ host: 'localhost', port: server.port, ca: certificate.cert, agent: false });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return text(response);
+  }
+
+  test('serves both, each as what it is', async () => {
+    expect(await askByTls()).toBe('true');
+    expect(await ask(server.port, '/')).toMatchObject({ status: 200, body: 'false' });
+  });
+
+  test('takes several requests on a connection, and a head in pieces of one byte', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let asked = 0; asked < 3; asked += 1) {
+      expect(await ask(server.port, '/', { agent })).toMatchObject({ body: 'false', connection: 'keep-alive' });
+    }
+    agent.destroy();
+    const slow = connect(server.port, '127.0.0.1').setNoDelay(true);
+    for (const byte of 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n') {
+      slow.write(byte);
+      await nextTurn();
+    }
+    expect(await text(slow)).toMatch(/^HTTP\/1\.1 200 OK[^]*false/);
+  });
+
+  test('cuts whoever is neither, and outlives whoever gives up', async () => {
+    const odd = connect(server.port, '127.0.0.1');
+    odd.write(Buffer.from([0, 1, 2, 3]));
+    expect(await text(odd)).toMatch(/^HTTP\/1\.1 400 /);
+    const gone = connect(server.port, '127.0.0.1');
+    await once(gone, 'connect');
+    gone.resetAndDestroy();
+    expect(await askByTls()).toBe('true');
+  });
 });

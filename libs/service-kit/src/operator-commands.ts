@@ -1,12 +1,15 @@
+import { Type } from '@sinclair/typebox';
 import type { AxiosInstance } from 'axios';
 import { isAxiosError } from 'axios';
+import { calledAddress } from './called-address';
 import { identityTokenFrom } from './callers';
+import { internalTlsCallerSettings } from './certificates';
+import { loadConfig } from './config';
 import { ConfigurationError } from './configuration-error';
 import { messageOf } from './errors';
 import { closeHttpClient, createHttpClient } from './http-client';
 import { requireProfile } from './profile';
 import type { Environment } from './secret-settings';
-import { valueOf } from './secret-settings';
 
 type Query = Record<string, string>;
 export type Print = (line: string) => void;
@@ -31,8 +34,9 @@ export interface OperatorCommands<Command extends { name: string }> {
   usage: string;
   /** Its name in messages. */
   service: string;
-  url: string;
-  /** For the operator's identity, and the authority of the service's certificate. */
+  /** Of its internal port: the setting, and where a service on this machine listens. */
+  address: { setting: string; default: string };
+  /** Has that setting, the operator's identity, and the authority of the service's certificate. */
   env: Environment;
   timeoutMs: number;
   /** The command in the arguments; undefined if they are invalid. */
@@ -58,26 +62,30 @@ export async function runOperatorCommand<Command extends { name: string }>(
     print(commands.usage);
     return args[0] === 'help' ? 0 : WRONG_USAGE;
   }
-  const { url: baseUrl, timeoutMs } = commands;
-  if (!URL.canParse(baseUrl)) {
-    print(`${command.name} failed: the address of ${commands.service} is not a URL: ${baseUrl}`);
-    return WRONG_USAGE;
-  }
   let http: AxiosInstance | undefined;
   try {
-    const caFile = valueOf(commands.env, 'INTERNAL_TLS_CA_FILE');
-    http = createHttpClient({ baseUrl, timeoutMs, identityToken: identityTokenFrom(commands.env), caFile });
-    await commands.execute(command, operatorApi(http, commands), print);
+    const called = portOf(commands);
+    http = createHttpClient({ ...called, timeoutMs: commands.timeoutMs });
+    await commands.execute(command, operatorApi(http, commands.service, called.baseUrl), print);
     return 0;
   } catch (error) {
     print(`${command.name} failed: ${messageOf(error)}`);
-    return error instanceof WrongArguments ? WRONG_USAGE : FAILED;
+    return error instanceof WrongArguments || error instanceof ConfigurationError ? WRONG_USAGE : FAILED;
   } finally {
     if (http !== undefined) closeHttpClient(http);
   }
 }
 
-function operatorApi(http: AxiosInstance, { service, url }: { service: string; url: string }): OperatorApi {
+/** @throws ConfigurationError if a setting is wrong, or what production refuses */
+function portOf({ address, env }: Pick<OperatorCommands<never>, 'address' | 'env'>) {
+  const { setting, default: local } = address;
+  const url = calledAddress({ whose: 'own', default: local, description: 'Internal port of a service' });
+  const config = loadConfig(Type.Object({ ...internalTlsCallerSettings, [setting]: url }), env);
+  const { INTERNAL_TLS_CA_FILE: caFile, [setting]: baseUrl } = config as Readonly<Record<string, string | undefined>>;
+  return { baseUrl: baseUrl ?? local, caFile, identityToken: identityTokenFrom(env) };
+}
+
+function operatorApi(http: AxiosInstance, service: string, url: string): OperatorApi {
   async function request<T>(method: 'GET' | 'POST', path: string, query: Query = {}): Promise<OperatorAnswer<T>> {
     try {
       const { status, data } = await http.request<T & { error?: string }>({ method, url: path, params: query });

@@ -36,8 +36,9 @@ export async function startOpsServer(options: {
   mode?: () => Mode;
   metrics: Registry;
   tls?: ListenOptions['tls'];
+  alsoPlain?: boolean;
 }): Promise<ListeningServer> {
-  const { access, about, readiness, mode = () => 'ordinary', metrics, tls } = options;
+  const { access, about, readiness, mode = () => 'ordinary', metrics, tls, alsoPlain = false } = options;
   registerAbout(metrics, about);
   registerReadiness(metrics, readiness);
   const mayRead: RequestHandler = (request, response, next) => {
@@ -67,7 +68,7 @@ export async function startOpsServer(options: {
   app.get('/about', mayRead, (_request, response) => void response.json(about));
   // Express would answer with the path, which may contain anything.
   app.use((_request, response) => void response.status(404).json({ error: 'no such route' }));
-  return listen({ listener: app as never, port: options.port, host: access.opsHost, tls });
+  return listen({ listener: app as never, port: options.port, host: access.opsHost, tls, alsoPlain });
 }
 
 function registerReadiness(metrics: Registry, readiness: Readiness): void {

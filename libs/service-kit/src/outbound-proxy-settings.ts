@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox';
-import { authorityFile, CALLED_KEYWORD } from './called-address';
+import { authorityFile, calledAddress } from './called-address';
 import type { ProductionRule } from './production';
 import { secretText } from './secret-settings';
 
 /** Settings of services that call acquirers, banks or merchants; ADR 0090. */
 export const outboundProxySettings = {
   OUTBOUND_PROXY_URL: Type.Optional(
-    Type.String({
+    calledAddress({
+      whose: 'proxy',
       pattern: '^https?://[^/?#@\\s]+$',
-      [CALLED_KEYWORD]: 'proxy',
       description:
         'Forward proxy through which this service calls [whoever is outside](operator.md#a-forward-proxy); unset, it calls them directly',
     }),

@@ -18,12 +18,6 @@ export function refusedInProduction(sentences: readonly string[]): Configuration
   return new ConfigurationError(`NODE_ENV is production, where this is refused. ${sentences.join(' ')}`);
 }
 
-/** Browsers and merchants' servers must reach a public address by HTTPS. */
-export function isHttps<Name extends string>(name: Name): ProductionRule<Partial<Record<Name, string>>> {
-  return ({ [name]: address }) =>
-    address === undefined || address.startsWith('https://') ? undefined : `${name} is ${address}, which is not HTTPS.`;
-}
-
 interface PublicPort {
   HOST: string;
   TLS_CERT_FILE?: string;

@@ -1,4 +1,4 @@
-import { isHttps, proxiesAreFew, publicPortHasTls } from './production';
+import { proxiesAreFew, publicPortHasTls } from './production';
 
 describe('a public port', () => {
   const port = { HOST: '0.0.0.0', TRUSTED_PROXY_CIDRS: '' };
@@ -42,12 +42,3 @@ test.each(['', ',', '10.0.0.0/8', '192.0.2.7, 2001:db8::/32', 'fd00::/8', '172.1
   'a network of proxies may be "%s"',
   (TRUSTED_PROXY_CIDRS) => expect(proxiesAreFew({ TRUSTED_PROXY_CIDRS })).toBeUndefined(),
 );
-
-test('a public address is HTTPS', () => {
-  const rule = isHttps('PUBLIC_URL');
-  expect(rule({ PUBLIC_URL: 'https://pay.example' })).toBeUndefined();
-  expect(rule({})).toBeUndefined();
-  expect(rule({ PUBLIC_URL: 'http://127.0.0.1:8080' })).toBe(
-    'PUBLIC_URL is http://127.0.0.1:8080, which is not HTTPS.',
-  );
-});

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { calledAddress, ownAddress } from './called-address';
+import { calledAddress, calledAddresses } from './called-address';
 import { commonSettings, loadConfig } from './config';
 import { listeningHosts, requireProfile, requireThisMachine } from './profile';
 
@@ -9,7 +9,9 @@ const settings = Type.Object({
   DEVELOPMENT_REACH,
   HOST: listeningHosts({ default: '127.0.0.1', description: 'a port' }),
   BANK_URL: Type.Optional(calledAddress({ description: 'a bank' })),
-  QUERY_URL: Type.Optional(ownAddress({ description: 'an internal port' })),
+  QUERY_URL: Type.Optional(calledAddress({ whose: 'own', description: 'an internal port' })),
+  OPS_URLS: Type.Optional(calledAddresses({ whose: 'own', description: 'internal ports' })),
+  PUBLIC_URL: Type.Optional(calledAddress({ whose: 'public', description: 'where others reach us' })),
 });
 const check = (env: Record<string, string>) => () =>
   requireThisMachine(settings.properties, loadConfig(settings, { NODE_ENV: 'development', ...env }));
@@ -26,6 +28,7 @@ test.each([
   [{ HOST: 'gateway.example' }, 'HOST is gateway.example, where other machines connect.'],
   [{ BANK_URL: 'http://bank.example' }, 'BANK_URL is http://bank.example, which is neither HTTPS nor on this machine.'],
   [{ BANK_URL: 'http://127.0.0.1.bank.example' }, 'which is neither HTTPS nor on this machine.'],
+  [{ OPS_URLS: 'a=http://cards:9101' }, 'OPS_URLS is http://cards:9101, which is neither HTTPS nor on this machine.'],
   [{ QUERY_URL: 'http://cards:9201' }, 'QUERY_URL is http://cards:9201, which is neither HTTPS nor on this machine.'],
 ])('development does not leave this machine: %j', (env, sentence) => {
   expect(check(env)).toThrow(sentence);
@@ -37,5 +40,6 @@ test.each([
   {},
   { HOST: '127.0.0.1,::1,localhost' },
   { BANK_URL: 'https://bank.example' },
+  { PUBLIC_URL: 'http://pay.test', OPS_URLS: 'cards=http://localhost:9101, threeds=https://threeds:9103' },
   { BANK_URL: 'http://[::1]:8090/v1', QUERY_URL: 'http://localhost:9201' },
 ])('development may use %j', (env) => expect(check(env)).not.toThrow());

@@ -35,7 +35,7 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: P
     {
       usage: USAGE,
       service: 'the dispatcher',
-      url: env['CALLBACK_ADMIN_URL'] || DEFAULT_ADMIN_URL,
+      address: { setting: 'CALLBACK_ADMIN_URL', default: DEFAULT_ADMIN_URL },
       env,
       timeoutMs: TIMEOUT_MS,
       parse: parseArguments,

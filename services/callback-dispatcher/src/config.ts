@@ -4,6 +4,7 @@ import { accountsProductionRules, signingSettings } from '@gateway/accounts';
 import { auditSettings } from '@gateway/audit';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
+  calledAddress,
   callersAreKnown,
   commonSettings,
   hasIdentity,
@@ -12,7 +13,6 @@ import {
   mongoProductionRules,
   outboundProxySettings,
   proxyPasswordIsEncrypted,
-  ownAddress,
   rangesOverlap,
   sandboxRetentionSettings,
   whenUnset,
@@ -32,8 +32,8 @@ export const settings = Type.Object({
   ...signingSettings,
   ...auditSettings,
   ...identitySettings,
-  CARD_QUERY_URL: ownAddress({ description: 'Query port of card-processing' }),
-  PAYOUT_QUERY_URL: ownAddress({ description: 'Query port of payout' }),
+  CARD_QUERY_URL: calledAddress({ whose: 'own', description: 'Query port of card-processing' }),
+  PAYOUT_QUERY_URL: calledAddress({ whose: 'own', description: 'Query port of payout' }),
   CALLBACK_RETRY_SCHEDULE: Type.String({
     default: RETRY_SCHEDULE,
     pattern: RETRY_SCHEDULE_PATTERN,

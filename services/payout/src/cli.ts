@@ -75,7 +75,7 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: P
     {
       usage: USAGE,
       service: 'the payout service',
-      url: env['PAYOUT_QUERY_URL'] || DEFAULT_QUERY_URL,
+      address: { setting: 'PAYOUT_QUERY_URL', default: DEFAULT_QUERY_URL },
       env,
       timeoutMs: TIMEOUT_MS,
       parse: parseArguments,

@@ -4,6 +4,7 @@ import { connectMongo } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   aboutOf,
+  allowsPlainInternalPorts,
   Counter,
   createMetrics,
   createService,
@@ -91,6 +92,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     port: config.OPS_PORT,
     access,
     tls: internalTls,
+    alsoPlain: allowsPlainInternalPorts(config),
     about: aboutOf('simulator', config),
     readiness: () => ({ started: isStarted(), database: mongo.healthy() }),
     metrics,

@@ -3,11 +3,11 @@ import { Type } from '@sinclair/typebox';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
+  calledAddress,
   callersAreKnown,
   commonSettings,
   connectionSettings,
   hostsIn,
-  isHttps,
   isLoopback,
   listeningHosts,
   loadConfig,
@@ -19,7 +19,8 @@ import {
 
 const { NODE_ENV, DEVELOPMENT_REACH, LOG_LEVEL, OPS_PORT, GATEWAY_VERSION, GATEWAY_COMMIT } = commonSettings;
 const { MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, OPS_HOST, CALLERS_FILE } = commonSettings;
-const { INTERNAL_TLS_CERT_FILE, INTERNAL_TLS_KEY_FILE, INTERNAL_TLS_CA_FILE } = commonSettings;
+const { INTERNAL_TLS_CERT_FILE, INTERNAL_TLS_KEY_FILE, INTERNAL_TLS_CA_FILE, ALLOW_PLAIN_INTERNAL_PORTS } =
+  commonSettings;
 
 /** Base64 of at least 32 bytes. */
 const KEY = '^(?:[A-Za-z0-9+/]{4}){10,}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{6}==)$';
@@ -39,6 +40,7 @@ export const settings = Type.Object({
   INTERNAL_TLS_CERT_FILE,
   INTERNAL_TLS_KEY_FILE,
   INTERNAL_TLS_CA_FILE,
+  ALLOW_PLAIN_INTERNAL_PORTS,
   ...connectionSettings,
   ...tlsSettings,
   ...simulatedMoneySettings,
@@ -63,7 +65,8 @@ export const settings = Type.Object({
     description: 'Addresses of `SIMULATOR_PORT`, comma-separated',
   }),
   SIMULATOR_PUBLIC_URL: Type.Optional(
-    Type.String({
+    calledAddress({
+      whose: 'public',
       pattern: '^https?://[^/?#]+[^?#]*$',
       description: "Base URL at which browsers reach the issuer's page; unset, `http://127.0.0.1` and its port",
     }),
@@ -106,7 +109,6 @@ function pagesHaveTls({ SIMULATOR_HOST, ...config }: SimulatorConfig): string | 
 }
 
 export const productionRules: readonly ProductionRule<SimulatorConfig>[] = [
-  isHttps('SIMULATOR_PUBLIC_URL'),
   noSimulatedMoney,
   callersAreKnown,
   counterpartsAreInternal,

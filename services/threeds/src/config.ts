@@ -6,7 +6,6 @@ import {
   calledAddress,
   commonSettings,
   connectionSettings,
-  isHttps,
   keyListText,
   kafkaProductionRules,
   listeningHosts,
@@ -48,14 +47,16 @@ export const settings = Type.Object({
     description: 'Port of the challenge and result pages and of result messages; 0 takes a free port',
   }),
   HOST: listeningHosts({ minLength: 1, default: '127.0.0.1', description: 'Addresses of that port, comma-separated' }),
-  THREEDS_PUBLIC_URL: Type.String({
+  THREEDS_PUBLIC_URL: calledAddress({
+    whose: 'public',
     default: 'http://127.0.0.1:8081',
     pattern: ORIGIN,
     maxLength: PUBLIC_URL_LENGTH_MAX,
     description: 'Origin at which browsers reach that port',
   }),
   THREEDS_RESULTS_URL: Type.Optional(
-    Type.String({
+    calledAddress({
+      whose: 'public',
       pattern: ORIGIN,
       description: 'Origin at which the directory server reaches that port; unset, `THREEDS_PUBLIC_URL`',
     }),
@@ -97,8 +98,6 @@ export type Config = Readonly<Static<typeof settings>>;
 export const productionRules: readonly ProductionRule<Config>[] = [
   publicPortHasTls,
   proxiesAreFew,
-  isHttps('THREEDS_PUBLIC_URL'),
-  isHttps('THREEDS_RESULTS_URL'),
   noDevelopmentKeys,
   ...kafkaProductionRules,
   ...mongoProductionRules,

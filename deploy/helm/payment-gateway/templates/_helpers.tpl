@@ -49,7 +49,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{ ternary "https" "http" $isClosed }}://{{ include "gateway.fullname" (list $ "simulator") }}:{{ ternary $ports.internal $ports.http $isClosed }}
 {{- end }}
 
-{{- define "gateway.internalScheme" -}}{{ ternary "https" "http" .Values.internalTls.enabled }}{{- end }}
+{{/* By which internal ports are called */}}
+{{- define "gateway.internalScheme" -}}{{ ternary "https" "http" (and .Values.internalTls.enabled (ne .Values.internalTls.plain "used")) }}{{- end }}
 
 {{/* Where the doctor asks the replicas of each service: name=address,… */}}
 {{- define "gateway.opsUrls" -}}

@@ -168,7 +168,7 @@ export interface HttpRoute extends KubernetesObject {
 }
 
 export interface ServiceMonitor extends KubernetesObject {
-  spec: { selector: Selector; endpoints: { port: string; relabelings: Record<string, unknown>[] }[] };
+  spec: { selector: Selector; endpoints: { port: string; scheme?: string; relabelings: Record<string, unknown>[] }[] };
 }
 
 export interface PrometheusRule extends KubernetesObject {

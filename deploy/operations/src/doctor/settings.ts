@@ -1,7 +1,15 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { Environment } from '@gateway/service-kit';
-import { commonSettings, identitySettings, loadConfig, secretText } from '@gateway/service-kit';
+import {
+  calledAddress,
+  calledAddresses,
+  commonSettings,
+  identitySettings,
+  internalTlsCallerSettings,
+  loadConfig,
+  secretText,
+} from '@gateway/service-kit';
 import { settings as provisioning } from '../settings';
 
 /** The deployment should look as `npm run provision` would make it with the same settings. */
@@ -9,11 +17,12 @@ export const settings = Type.Object({
   ...provisioning.properties,
   ...identitySettings,
   CALLERS_FILE: commonSettings.CALLERS_FILE,
-  INTERNAL_TLS_CA_FILE: commonSettings.INTERNAL_TLS_CA_FILE,
+  ...internalTlsCallerSettings,
   OPS_URLS: Type.Optional(
-    Type.String({
+    calledAddresses({
+      whose: 'own',
       description:
-        'Internal ports of the services: `api-edge=http://api-edge:9100,…`. A host with several addresses is that many replicas',
+        'Internal ports of the services: `api-edge=https://api-edge:9100,…`. A host with several addresses is that many replicas',
     }),
   ),
   SIGNING_PUBLIC_KEY: Type.Optional(
@@ -23,8 +32,8 @@ export const settings = Type.Object({
       description: 'That of `npm run merchant`. Set, it must be the public half of a key of callback-dispatcher',
     }),
   ),
-  PUBLIC_BASE_URL: Type.Optional(Type.String({ description: 'Where merchants reach the gateway' })),
-  THREEDS_PUBLIC_URL: Type.Optional(Type.String({ description: 'Where browsers reach threeds' })),
+  PUBLIC_BASE_URL: Type.Optional(calledAddress({ whose: 'public', description: 'Where merchants reach the gateway' })),
+  THREEDS_PUBLIC_URL: Type.Optional(calledAddress({ whose: 'public', description: 'Where browsers reach threeds' })),
 });
 
 export type Config = Readonly<Static<typeof settings>>;

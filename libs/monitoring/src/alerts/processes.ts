@@ -56,6 +56,9 @@ const MEASURED = Object.entries(NEEDED)
 /** A rotation is over within a day; whoever steals a key that is still held can read what is stored under it. */
 const KEY_ROTATION_MINUTES = 24 * 60;
 
+/** A change-over to TLS on internal ports is over within a day. */
+const CHANGE_OVER_MINUTES = 24 * 60;
+
 /** Whether processes run and can work. */
 export const processAlerts: readonly Alert[] = [
   {
@@ -281,6 +284,21 @@ export const processAlerts: readonly Alert[] = [
         labels: { service: 'payout', server: 'kafka' },
       },
       silent: { 'gateway_client_certificate_days_left{service="payout",instance="a",server="kafka"}': steady(14.5) },
+    },
+  },
+  {
+    name: 'PlainInternalPorts',
+    severity: 'ticket',
+    when: [[above('max by (service) (gateway_plain_internal_ports)', 0)]],
+    forMinutes: CHANGE_OVER_MINUTES,
+    summary: 'Internal ports of {{ $labels.service }} have been open to plain HTTP for a day.',
+    test: {
+      atMinute: CHANGE_OVER_MINUTES + 10,
+      fires: {
+        series: { 'gateway_plain_internal_ports{service="payout",instance="a"}': steady(1, CHANGE_OVER_MINUTES + 60) },
+        labels: { service: 'payout' },
+      },
+      silent: { 'gateway_plain_internal_ports{service="payout",instance="a"}': steady(0, CHANGE_OVER_MINUTES + 60) },
     },
   },
   {

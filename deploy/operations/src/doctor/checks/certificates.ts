@@ -4,6 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { messageOf } from '@gateway/service-kit';
 import type { Check } from '../check';
+import type { Replica } from '../replicas';
 import { parseOpsUrls } from '../replicas';
 import type { Config } from '../settings';
 
@@ -17,13 +18,14 @@ interface Source {
   read(): Promise<X509Certificate>;
 }
 
-/** Certificates of our ports, the brokers and MongoDB, and client certificates in files, last for two weeks. */
+/** Certificates of our ports, the brokers and MongoDB, and client certificates in files, last for two weeks. No port does without. */
 export const certificatesCheck: Check = {
   name: 'certificates',
-  async examine({ config, now }) {
+  async examine({ config, replicas, now }) {
     const sources = [publicPorts, internalPorts, brokers, mongodb, files].flatMap((of) => of(config));
     const found = await Promise.all(sources.map((source) => examineOne(source, now)));
-    const faults = found.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
+    const expiring = found.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
+    const faults = [...expiring, ...replicas.flatMap(plainFault)];
     const first = Math.min(...found.map(({ daysLeft }) => daysLeft));
     const fine = found.length === 0 ? 'none in use' : `${found.length}, the first ends in ${Math.floor(first)} days`;
     return { faults, fine };
@@ -40,6 +42,14 @@ async function examineOne({ name, read }: Source, now: number): Promise<{ daysLe
   } catch (error) {
     return { daysLeft: Infinity, fault: `The certificate of ${name} cannot be read: ${messageOf(error)}.` };
   }
+}
+
+function plainFault({ name, about }: Replica): string[] {
+  const settings = about?.exceptions ?? [];
+  if (settings.length === 0) return [];
+  return [
+    `${name} has ${settings.join(', ')}, so that internal ports need no TLS: end the change-over, then take it away.`,
+  ];
 }
 
 function publicPorts({ PUBLIC_BASE_URL, THREEDS_PUBLIC_URL }: Config): Source[] {
