@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { RawText } from '@gateway/contracts';
 import { parseFormBody, parseJsonBody } from '@gateway/api-edge/dist/domain/body';
 import { CARD_FORM_FIELDS, readCardForm } from '@gateway/api-edge/dist/domain/card-form';
@@ -9,8 +12,21 @@ import { rawFields } from '@gateway/api-edge/dist/domain/raw-fields.fixture';
 import { localeFor } from '@gateway/pages';
 import { listen } from '@gateway/service-kit';
 import * as simulator from '@gateway/simulator/dist/adapters/http/example-requests.fixture';
-import type { ExampleRequest } from '@gateway/testing';
-import { HOSTILE_TEXTS, hostilePlaces, senderTo } from '@gateway/testing';
+import type { ExampleAnswers, ExampleCalls, ExampleRequest } from '@gateway/testing';
+import {
+  createCertificate,
+  HOSTILE_TEXTS,
+  hostileAnswerPlaces,
+  hostilePlaces,
+  senderTo,
+  startCounterpart,
+} from '@gateway/testing';
+import * as callbacks from '@gateway/callback-dispatcher/dist/adapters/http/example-answers.fixture';
+import * as acquirer from '@gateway/card-processing/dist/adapters/acquirers/simulator/example-answers.fixture';
+import * as bank from '@gateway/payout/dist/adapters/banks/simulator/example-answers.fixture';
+import * as directory from '@gateway/threeds/dist/adapters/emv/example-answers.fixture';
+import * as collector from '@gateway/tracing/dist/example-answers.fixture';
+import * as keys from '@gateway/vault/dist/example-answers.fixture';
 import * as threeds from '@gateway/threeds/dist/adapters/http/example-requests.fixture';
 
 const KIB = 1024;
@@ -60,14 +76,15 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 /**
  * `npm run bench -- hostile`: the CPU time of every reader of text from outside, per KiB of the hostile text that costs
- * it most. For threeds and the simulator whole requests, with the text in each place of a request of each route. Needs
- * no servers.
+ * it most. For threeds and the simulator whole requests, with the text in each place of a request of each route, and for
+ * counterparts whole calls, with the text in each place of an answer. Needs no servers.
  */
 export async function runHostile(): Promise<void> {
   console.log(`${'reader'.padEnd(NAME_WIDTH)} |  ms per KiB  of`);
   let most = 0;
   for (const [name, reader] of Object.entries(READERS)) most = Math.max(most, await print(name, LENGTH, reader));
   most = Math.max(most, await measureRequests('threeds', threeds), await measureRequests('simulator', simulator));
+  most = Math.max(most, await measureAnswers());
   if (most > TARGET_MS) throw new Error(`a reader takes more than ${TARGET_MS} ms of CPU per KiB`);
 }
 
@@ -76,13 +93,53 @@ async function measureRequests(service: string, { EXAMPLE_REQUESTS, exampleListe
   const sender = senderTo(server.port);
   let most = 0;
   for (const example of EXAMPLE_REQUESTS) {
-    for (const { name, part, request } of hostilePlaces(example)) {
+    for (const { name, part, message } of hostilePlaces(example)) {
       const title = `${service} ${example.method} ${example.path}: ${name}`;
-      most = Math.max(most, await print(title, REQUEST_LENGTHS[part], (text) => sender.send(request(text))));
+      most = Math.max(most, await print(title, REQUEST_LENGTHS[part], (text) => sender.send(message(text))));
     }
   }
   sender.close();
   await server.close(0);
+  return most;
+}
+
+interface CounterpartExample {
+  readonly EXAMPLE_ANSWERS: ExampleAnswers;
+  /** @param ca PEM of its authority; the file has it too */
+  open(url: string, ca: string, caFile: string): ExampleCalls | Promise<ExampleCalls>;
+}
+
+/** Every counterpart whose answers we read. The last two are called over TLS alone. */
+const COUNTERPARTS: Readonly<Record<string, CounterpartExample & { isSecure?: true }>> = {
+  acquirer: { ...acquirer, open: acquirer.exampleCalls },
+  bank: { ...bank, open: bank.exampleCalls },
+  'directory server': { ...directory, open: directory.exampleCalls },
+  collector: { ...collector, open: collector.exampleCalls },
+  receiver: { ...callbacks, open: callbacks.exampleCalls, isSecure: true },
+  'key service': { ...keys, open: (url, _ca, caFile) => keys.exampleCalls(url, caFile), isSecure: true },
+};
+
+async function measureAnswers(): Promise<number> {
+  const certificate = await createCertificate();
+  const folder = mkdtempSync(join(tmpdir(), 'payment-gateway-hostile-'));
+  const caFile = join(folder, 'ca.pem');
+  writeFileSync(caFile, certificate.cert);
+  Object.assign(process.env, { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' });
+  let most = 0;
+  for (const [name, { EXAMPLE_ANSWERS, open, isSecure }] of Object.entries(COUNTERPARTS)) {
+    const counterpart = await startCounterpart(isSecure && certificate);
+    const { calls, close } = await open(counterpart.url, certificate.cert, caFile);
+    for (const [what, json] of Object.entries(EXAMPLE_ANSWERS)) {
+      const call = calls[what] ?? (() => Promise.reject(new Error(`no call for the answer ${what}`)));
+      for (const place of hostileAnswerPlaces(json)) {
+        const read: Reader = (text) => counterpart.answering(place.message(text), call);
+        most = Math.max(most, await print(`${name} ${what}: ${place.name}`, REQUEST_LENGTHS[place.part], read));
+      }
+    }
+    close();
+    await counterpart.close();
+  }
+  rmSync(folder, { recursive: true });
   return most;
 }
 

@@ -1,11 +1,14 @@
 const text = (maxLength: number): RegExp => new RegExp(`^[\\s\\S]{1,${maxLength}}$`, 'u');
 const digits = (maxLength: number): RegExp => new RegExp(`^\\d{1,${maxLength}}$`);
+/** Of `custom_bank_advice`. No other word of a bank that merchants are shown has more than 255 characters. */
+export const BANK_ADVICE_LENGTH_MAX = 65_535;
+
 const NUMBER = /^\d+(\.\d{1,4})?$/;
 
 /** interface.md, "Optional custom response/callback parameters": all names in order, with the rule of each value. */
 const RULES = {
   custom_bank_descriptor: text(255),
-  custom_bank_advice: text(65_535),
+  custom_bank_advice: text(BANK_ADVICE_LENGTH_MAX),
   custom_bank_id: digits(20),
   custom_bank_name: text(32),
   custom_bank_reason_code: text(45),

@@ -448,9 +448,28 @@ export const responseCodes: readonly (Registered & { readonly name: ResponseCode
 
 const byCode = new Map<number, Registered>(responseCodes.map((entry) => [entry.code, entry]));
 
-/** For a number from outside, such as a bank's answer. */
+/** For a number that may be a code, such as an amount of the sandbox. */
 export function isRegisteredCode(code: number): code is ResponseCode {
   return byCode.has(code);
+}
+
+/** The codes of a class that end an operation for good. */
+export type FinalCode<Class extends CodeClass> = FinalCodes[Class];
+type FinalCodes = {
+  [Class in CodeClass]: Exclude<Extract<Entry, { class: Class }>, { outcomeUnknown: true }>['code'];
+};
+
+/**
+ * The code with which a bank has refused, as it wrote it. Undefined for anything but a final code of these classes: a
+ * refusal must neither read as a success, nor leave open what has ended.
+ */
+export function finalCodeOf<Class extends CodeClass>(
+  written: string | undefined,
+  ...classes: readonly Class[]
+): FinalCode<Class> | undefined {
+  const entry = written === undefined || !/^[1-9][0-9]{0,3}$/.test(written) ? undefined : byCode.get(Number(written));
+  if (entry === undefined || entry.outcomeUnknown === true) return undefined;
+  return classes.some((one) => one === entry.class) ? (entry.code as FinalCode<Class>) : undefined;
 }
 
 function entryOf(code: ResponseCode): Registered {

@@ -5,6 +5,7 @@ import {
   CARDHOLDER_TEXTS,
   RESPONSE_CODES,
   cardStatusOfCode,
+  finalCodeOf,
   isRegisteredCode,
   messageForField,
   messageOfCode,
@@ -69,4 +70,23 @@ test('no text for cardholders tells a thief, or a tester of cards, what was noti
   const rules = ['ANTIFRAUD_DECLINE', 'TRUST_LIST_DECLINE', 'BANK_RISK_DECLINE'] as const;
   for (const name of [...secret, ...rules])
     expect([name, cardholderTextOfCode(RESPONSE_CODES[name])]).toEqual([name, CARDHOLDER_TEXTS.declined]);
+});
+
+describe('the code of a refusal', () => {
+  const CLASSES = [...new Set(responseCodes.map((entry) => entry.class))];
+  const final = (entry: (typeof responseCodes)[number]) => entry.outcomeUnknown !== true && entry.code > 0;
+
+  test.each(CLASSES)('of %s is one of its final codes, and nothing else', (codeClass) => {
+    for (const entry of responseCodes) {
+      const expected = entry.class === codeClass && final(entry) ? entry.code : undefined;
+      expect([entry.name, finalCodeOf(String(entry.code), codeClass)]).toEqual([entry.name, expected]);
+    }
+  });
+
+  test.each([undefined, '', '0', '00', '-3101', '03101', '3101.0', '3.101e3', ' 3101', '0xc1d', '٣١٠١', '31010'])(
+    'is not %p',
+    (written) => {
+      expect(finalCodeOf(written, ...CLASSES)).toBeUndefined();
+    },
+  );
 });

@@ -6,7 +6,7 @@ import type { CallPolicy, OutboundCall } from './call-policy';
 import { createCallPolicy } from './call-policy';
 import { createCircuit } from './circuit';
 
-/** A third party's HTTP service. Its connector only builds requests and reads answers. */
+/** A third party's HTTP service. Its connector only builds requests and reads answers, which are text until `fieldsIn`. */
 export interface Counterpart<Lane extends string> {
   call<Answer extends { kind: string }>(
     lane: Lane,
@@ -39,7 +39,7 @@ export function openCounterpart<Lane extends string>(options: {
   const { name, baseUrl, timeoutMs, identityToken, caFile, proxy, lanes, metrics } = options;
   const limits = Object.entries<BulkheadLimits>(lanes);
   const maxSockets = limits.reduce((sum, [, { atOnce }]) => sum + atOnce, 0);
-  const http = createHttpClient({ baseUrl, timeoutMs, identityToken, caFile, proxy, maxSockets });
+  const http = createHttpClient({ baseUrl, timeoutMs, identityToken, caFile, proxy, maxSockets, isThirdParty: true });
   const host = URL.parse(baseUrl)?.hostname;
   const circuit = createCircuit();
   const policies = new Map(

@@ -35,6 +35,7 @@ export { allowsPlainInternalPorts } from './plain-internal-ports';
 export * from './ports';
 export * from './production';
 export * from './read-gauge';
+export * from './read-json';
 export * from './refusals';
 export * from './reloaded-files';
 export * from './request-trace';

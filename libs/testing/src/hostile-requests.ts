@@ -25,12 +25,12 @@ export interface RawRequest {
   body?: string;
 }
 
-/** A place of a request, with the request that has a text there. */
-export interface HostilePlace {
+/** A place of a message, with the message that has a text there. */
+export interface HostilePlace<Message = RawRequest> {
   name: string;
   /** `head`: in a line or header, which Node bounds together by 16 KiB. */
   part: 'head' | 'body';
-  request(text: string): RawRequest;
+  message(text: string): Message;
 }
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -62,11 +62,11 @@ export function hostilePlaces(example: ExampleRequest): HostilePlace[] {
   const { method, path, query = {}, form, json } = example;
   const usual = exampleRequest(example);
   const { headers } = usual;
-  const head = (name: string, request: HostilePlace['request']): HostilePlace => ({ name, part: 'head', request });
+  const head = (name: string, message: HostilePlace['message']): HostilePlace => ({ name, part: 'head', message });
   const body = (name: string, of: (text: string) => string): HostilePlace => ({
     name,
     part: 'body',
-    request: (text) => ({ ...usual, ...withBody(example, of(text)) }),
+    message: (text) => ({ ...usual, ...withBody(example, of(text)) }),
   });
   const segments = path.split('/').slice(1);
   return [
@@ -104,7 +104,8 @@ function formPlaces(form: ExampleRequest['form']): Place[] {
   ];
 }
 
-function jsonPlaces(json: unknown): Place[] {
+/** Every text of a JSON document, and a name. */
+export function jsonPlaces(json: unknown): Place[] {
   if (json === undefined) return [];
   return [
     ...leavesOf(json).map((path): Place => [
@@ -146,36 +147,36 @@ function asSegment(text: string): string {
   return encodeURIComponent(text).slice(0, text.length);
 }
 
-/** The bytes that a client would send. */
-function asHeader(text: string): string {
+/** As the bytes that are sent. */
+export function asHeader(text: string): string {
   return Buffer.from(text).toString('latin1').slice(0, text.length);
 }
 
 /** Divided by 12, so that escapes of two-byte characters in pairs end where a text is cut. */
 const LENGTHS = { head: [2_400, 4_800, 9_600], body: [7_200, 14_400, 28_800] } as const;
 
-/** The work for requests with a hostile text at a place: of a length, twice as long, and four times as long. */
-async function worksOf(
-  { part, request }: HostilePlace,
+/** The work for messages with a hostile text at a place: of a length, twice as long, and four times as long. */
+async function worksOf<Message>(
+  { part, message }: HostilePlace<Message>,
   of: (length: number) => string,
-  send: (request: RawRequest) => Promise<number>,
+  send: (message: Message) => Promise<number>,
 ): Promise<{ works: number[]; statuses: number[] }> {
   const works: number[] = [];
   const statuses: number[] = [];
   for (const length of LENGTHS[part]) {
-    const hostile = request(of(length));
+    const hostile = message(of(length));
     works.push(await countWork(async () => statuses.push(await send(hostile))));
   }
   return { works, statuses };
 }
 
-/** What the line and the headers of a request cost, whatever is in them. */
+/** What the line and the headers of a message cost, whatever is in them. */
 const FIXED_WORK = 512;
 
 /** The hostile texts that cost more at a place than their length explains, or end in a fault of the service. */
-export async function disproportionsOf(
-  place: HostilePlace,
-  send: (request: RawRequest) => Promise<number>,
+export async function disproportionsOf<Message>(
+  place: HostilePlace<Message>,
+  send: (message: Message) => Promise<number>,
 ): Promise<{ what: string; works: number[]; statuses: number[] }[]> {
   const found: { what: string; works: number[]; statuses: number[] }[] = [];
   for (const [what, of] of Object.entries(HOSTILE_TEXTS)) {

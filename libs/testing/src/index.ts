@@ -19,6 +19,8 @@ export { openBroker, openCluster, openKafkaCluster, openMongo, openReplicaSet } 
 export type { Cluster, KafkaCluster, Member, Members, ReplicaSet } from './cluster';
 export * from './recording-logger';
 export { countWork } from './counted-work';
-export type { ExampleRequest, HostilePlace } from './hostile-requests';
+export type { ExampleAnswers, ExampleCalls, RawAnswer, ToldCounterpart } from './hostile-answers';
+export { faultsOfReading, hostileAnswerPlaces, startCounterpart } from './hostile-answers';
+export type { ExampleRequest, HostilePlace, RawRequest } from './hostile-requests';
 export { disproportionsOf, exampleRequest, hostilePlaces, senderTo } from './hostile-requests';
 export { HOSTILE_TEXTS } from './hostile-texts';

@@ -1,6 +1,6 @@
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { closeHttpClient, createHttpClient, RetryableError } from '@gateway/service-kit';
+import { AnswerFields, closeHttpClient, createHttpClient, readJson, RetryableError } from '@gateway/service-kit';
 
 /** For a whole export, up to the end of the collector's answer. */
 const TIMEOUT_MS = 5_000;
@@ -28,7 +28,7 @@ export interface CollectorOptions {
 }
 
 export function openCollector({ url, headers = '', caFile }: CollectorOptions): Collector {
-  const http = createHttpClient({ baseUrl: url, timeoutMs: TIMEOUT_MS, maxSockets: 1, caFile });
+  const http = createHttpClient({ baseUrl: url, timeoutMs: TIMEOUT_MS, maxSockets: 1, caFile, isThirdParty: true });
   const sent = { ...headersFrom(headers), 'content-type': 'application/json' };
   return {
     async take(spans) {
@@ -40,7 +40,7 @@ export function openCollector({ url, headers = '', caFile }: CollectorOptions): 
         });
       if (RETRYABLE.has(status)) throw new RetryableError(`the collector answers ${status}`);
       if (status < 200 || status > 299) throw new Error(`the collector answers ${status}`);
-      return rejectedIn(data);
+      return Math.min(rejectedIn(data), spans.length);
     },
     close: () => closeHttpClient(http),
   };
@@ -58,7 +58,6 @@ function headersFrom(text: string): Record<string, string> {
 
 /** Of an answer that takes only a part. Numbers of 64 bits are text in OTLP's JSON. */
 function rejectedIn(answer: unknown): number {
-  const { partialSuccess } = (answer ?? {}) as { partialSuccess?: { rejectedSpans?: unknown } };
-  const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
+  const rejected = Number(new AnswerFields(readJson(answer)).object('partialSuccess').text('rejectedSpans'));
   return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
 }

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import type { ResponseCode } from '@gateway/contracts';
+import type { AxiosResponse } from 'axios';
+import type { FinalCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
-import { fieldText, fieldsIn, isFields, loadConfig } from '@gateway/service-kit';
+import { fieldsIn, loadConfig } from '@gateway/service-kit';
 import type { AcquirerTranslation } from '../../../services/card-processing/src/adapters/acquirers/acquirer';
 import type { AcquirerAnswer, AcquirerRequest } from '../../../services/card-processing/src/application/ports';
 
@@ -15,10 +16,10 @@ const settings = Type.Object({
 });
 
 /** The acquirer's decline reasons in merchants' terms. */
-const DECLINES: Readonly<Record<string, ResponseCode>> = {
-  '51': RESPONSE_CODES.INSUFFICIENT_FUNDS,
-  '54': RESPONSE_CODES.CARD_EXPIRED,
-};
+const DECLINES: ReadonlyMap<string | undefined, FinalCode<'bank-decline'>> = new Map([
+  ['51', RESPONSE_CODES.INSUFFICIENT_FUNDS],
+  ['54', RESPONSE_CODES.CARD_EXPIRED],
+]);
 
 /** A connector as an engineer adds it: another protocol than the simulator's, and no cancellation by key. */
 export function secondTranslation(env: Record<string, string | undefined>): AcquirerTranslation {
@@ -27,11 +28,10 @@ export function secondTranslation(env: Record<string, string | undefined>): Acqu
     baseUrl: SECOND_URL,
     timeoutMs: SECOND_TIMEOUT_MS,
     operate: (http, operation, request) => http.put(`/orders/${request.reference}/${operation}`, formOf(request)),
-    answerIn: ({ status, data }) =>
-      (status === 200 ? endOf(data) : undefined) ?? { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED },
+    answerIn: (response) => endIn(response) ?? { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED },
     inquire: (http, reference) => http.get(`/orders/${reference}`),
     inquiryIn: (response) =>
-      response.status === 404 ? { kind: 'not-found' } : (endOf(fieldsIn(response)) ?? { kind: 'unknown' }),
+      response.status === 404 ? { kind: 'not-found' } : (endIn(response) ?? { kind: 'unknown' }),
   };
 }
 
@@ -44,11 +44,22 @@ function formOf({ amountE4, currency, card, originalTransactionId }: AcquirerReq
 }
 
 /** Undefined unless the acquirer says yes or no. */
-function endOf(data: unknown): Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }> | undefined {
-  if (!isFields(data)) return undefined;
-  const transactionId = fieldText(data['id']);
+function endIn(
+  response: AxiosResponse<unknown>,
+): Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }> | undefined {
+  const fields = fieldsIn(response);
+  const transactionId = fields.text('id');
   const bank = transactionId === undefined ? {} : { transactionId };
-  if (data['state'] === 'OK') return { kind: 'approved', authcode: fieldText(data['auth']) ?? null, bank };
-  const code = DECLINES[fieldText(data['reason']) ?? ''] ?? RESPONSE_CODES.DECLINED_BY_NETWORK;
-  return data['state'] === 'NO' ? { kind: 'declined', code, bank } : undefined;
+  switch (fields.word('state', ['OK', 'NO'])) {
+    case 'OK':
+      return { kind: 'approved', authcode: fields.text('auth') ?? null, bank };
+    case 'NO':
+      return {
+        kind: 'declined',
+        code: DECLINES.get(fields.text('reason')) ?? RESPONSE_CODES.DECLINED_BY_NETWORK,
+        bank,
+      };
+    case undefined:
+      return undefined;
+  }
 }

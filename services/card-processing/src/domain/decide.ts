@@ -2,6 +2,7 @@ import type {
   AuthenticationCommand,
   CardCommand,
   CardholderCommand,
+  FinalCode,
   FollowUpCommand,
   Hit,
   NumberLimit,
@@ -63,7 +64,7 @@ export interface Facts {
 /** An acquirer's answer, or its absence, in our terms. */
 export type AcquirerAnswer =
   | { kind: 'approved'; authcode: string | null; bank: BankFacts }
-  | { kind: 'declined'; code: ResponseCode; bank: BankFacts }
+  | { kind: 'declined'; code: FinalCode<'bank-decline' | 'antifraud'>; bank: BankFacts }
   /** It may have happened: a time-out, a broken connection, garbage. */
   | { kind: 'unknown'; code: OutcomeUnknownCode }
   /** It certainly did not happen and never will: nothing was sent, or the acquirer confirmed the cancellation. */

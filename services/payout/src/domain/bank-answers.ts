@@ -1,4 +1,4 @@
-import type { OutcomeUnknownCode, ResponseCode } from '@gateway/contracts';
+import type { FinalCode, OutcomeUnknownCode } from '@gateway/contracts';
 
 /** A bank's own words about a payout, as far as its connector passes them on. */
 export interface BankFacts {
@@ -15,9 +15,10 @@ export type BankOutcome =
   /** The bank has it, and reports the outcome later: by its statement, or on inquiry. */
   | { kind: 'submitted'; bank?: BankFacts }
   | { kind: 'settled'; bank?: BankFacts }
-  | { kind: 'declined'; code: ResponseCode; bank?: BankFacts }
-  | { kind: 'frauded'; code: ResponseCode; bank?: BankFacts }
-  | { kind: 'failed'; code: ResponseCode; bank?: BankFacts };
+  | { kind: 'declined'; code: FinalCode<'bank-decline'>; bank?: BankFacts }
+  | { kind: 'frauded'; code: FinalCode<'antifraud'>; bank?: BankFacts }
+  /** Keeps the code of a call whose outcome was open until the bank confirmed that it will never carry it out. */
+  | { kind: 'failed'; code: FinalCode<'payout'> | OutcomeUnknownCode; bank?: BankFacts };
 
 export type SubmitAnswer =
   | BankOutcome

@@ -1,8 +1,9 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { AUTHCODE_LENGTH_MAX, RESPONSE_CODES } from '@gateway/contracts';
+import { AUTHCODE_LENGTH_MAX, BANK_ADVICE_LENGTH_MAX, RESPONSE_CODES } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
 import type { OutboundProxy, Registry } from '@gateway/service-kit';
+import { ANSWER_TEXT_MAX } from '@gateway/service-kit';
 import type {
   AcquirerAnswer,
   AcquirerConnector,
@@ -43,10 +44,6 @@ const WAIT_MS = 2_000;
 /** VOIDs of expired holds, and inquiries about unknown outcomes. They get their places before they are claimed. */
 const EXPIRY_CALLS = 64;
 const INQUIRIES = 64;
-/** The interface's bounds of what merchants are shown of a bank's words: one for `custom_bank_advice`, one for the rest. */
-const ADVICE_LENGTH_MAX = 65_535;
-const FACT_LENGTH_MAX = 255;
-
 /**
  * Opens an acquirer: wraps its connector in the call policy, with a lane per kind of work, and leaves out of its answers
  * what is too long to keep.
@@ -124,7 +121,7 @@ function bounded<Answer extends { kind: string; authcode?: string | null; bank?:
 
 /** Left out, not cut: a part of an id would be another id. */
 function boundedFacts(bank: BankFacts): BankFacts {
-  const boundOf = (name: string): number => (name === 'advice' ? ADVICE_LENGTH_MAX : FACT_LENGTH_MAX);
+  const boundOf = (name: string): number => (name === 'advice' ? BANK_ADVICE_LENGTH_MAX : ANSWER_TEXT_MAX);
   const facts: Record<string, string> = { ...bank };
   return Object.fromEntries(Object.entries(facts).filter(([name, fact]) => fact.length <= boundOf(name)));
 }

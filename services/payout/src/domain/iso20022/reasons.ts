@@ -1,8 +1,8 @@
-import type { ResponseCode } from '@gateway/contracts';
+import type { FinalCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 
 /** ISO 20022 ExternalStatusReason1Code of a rejection, and the closest code of the merchants' registry. */
-const CODES = new Map<string, ResponseCode>(
+const CODES = new Map<string, FinalCode<'bank-decline'>>(
   Object.entries({
     // Incorrect, invalid or closed account; holder deceased or unknown; name does not match the account.
     AC01: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
@@ -50,7 +50,7 @@ const CODES = new Map<string, ResponseCode>(
 );
 
 /** The code of a rejection. The bank's own reason is stored as well, known or not. */
-export function codeOfRejection(reason: string | undefined): ResponseCode {
+export function codeOfRejection(reason: string | undefined): FinalCode<'bank-decline'> {
   return CODES.get(reason ?? '') ?? RESPONSE_CODES.GENERAL_BANK_DECLINE;
 }
 

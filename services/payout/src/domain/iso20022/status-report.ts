@@ -1,4 +1,4 @@
-import type { ResponseCode } from '@gateway/contracts';
+import type { FinalCode } from '@gateway/contracts';
 import { euroText, saysEuros } from './euro';
 import { codeOfRejection, isAboutTheFile, isAboutThePayment, isDuplicateReason } from './reasons';
 
@@ -233,7 +233,7 @@ export type Reading =
   /** On its way. */
   | { kind: 'submitted' }
   | { kind: 'settled' }
-  | { kind: 'declined'; code: ResponseCode }
+  | { kind: 'declined'; code: FinalCode<'bank-decline'> }
   | { kind: 'returned'; reasonCode: string }
   /** An operator must look at it; the transfer does not change. */
   | { kind: 'doubtful'; problem: string };

@@ -1,12 +1,13 @@
 import type { AxiosResponse } from 'axios';
 import { lane, openCounterpart } from '@gateway/outbound';
 import type { Logger, OutboundProxy, Registry } from '@gateway/service-kit';
+import { readJson } from '@gateway/service-kit';
 import type { Directory } from '../../application/ports';
 import type { DirectoryAnswer } from '../../domain/decide';
 import { webAddress } from '../../domain/web-address';
 import type { OwnAddresses } from './authentication-request';
 import { AREQ_ELEMENTS, authenticationRequest } from './authentication-request';
-import { authenticationValue, messageFields, oneOf, refusalIn, transactionId, twoDigits } from './fields';
+import { addressText, authenticationValue, messageFields, oneOf, refusalIn, transactionId, twoDigits } from './fields';
 
 /** How long a request may wait for a place. */
 const WAIT_MS = 2_000;
@@ -54,9 +55,10 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
   });
 
   function answerIn({ status, data }: AxiosResponse<unknown>, threeDSServerTransId: string): DirectoryAnswer {
-    const answer = status === 200 ? answerInBody(data, threeDSServerTransId, protocols) : UNAVAILABLE;
+    const message = readJson(data);
+    const answer = status === 200 ? answerInBody(message, threeDSServerTransId, protocols) : UNAVAILABLE;
     if (answer.kind === 'unavailable') {
-      const refusal = refusalIn(data, AREQ_ELEMENTS);
+      const refusal = refusalIn(message, AREQ_ELEMENTS);
       const kind = refusal === undefined ? 'nothing understandable' : 'an error message';
       logger.warn(`the directory server answers ${kind}`, { status, ...refusal });
     }
@@ -85,8 +87,8 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
 }
 
 /** Reads the ARes. One for another transaction, or with unknown content, counts as no answer. @param protocols of the issuer's page */
-function answerInBody(data: unknown, threeDSServerTransId: string, protocols: readonly string[]): DirectoryAnswer {
-  const fields = messageFields(data, 'ARes');
+function answerInBody(message: unknown, threeDSServerTransId: string, protocols: readonly string[]): DirectoryAnswer {
+  const fields = messageFields(message, 'ARes');
   const transStatus = oneOf(TRANS_STATUSES, fields?.['transStatus']);
   const dsTransId = transactionId(fields?.['dsTransID']);
   const acsTransId = transactionId(fields?.['acsTransID']);
@@ -95,7 +97,7 @@ function answerInBody(data: unknown, threeDSServerTransId: string, protocols: re
   if (dsTransId === undefined || acsTransId === undefined) return UNAVAILABLE;
   const reason = twoDigits(fields['transStatusReason']);
   const value = authenticationValue(fields['authenticationValue']);
-  const acsUrl = webAddress(String(fields['acsURL']), protocols)?.href;
+  const acsUrl = webAddress(addressText(fields['acsURL']), protocols)?.href;
   return {
     kind: 'answered',
     transStatus,

@@ -1,4 +1,5 @@
 import { RawText } from '@gateway/contracts';
+import { readJson } from '@gateway/service-kit';
 
 /** The version of EMV 3-D Secure that we use. */
 export const MESSAGE_VERSION = '2.2.0';
@@ -65,6 +66,13 @@ export function authenticationValue(value: unknown): string | undefined {
   return AUTHENTICATION_VALUE.test(text) ? text : undefined;
 }
 
+const ADDRESS_LENGTH_MAX = 2048;
+
+/** An address, which its reader checks; empty if it is none. */
+export function addressText(value: unknown): string {
+  return textOf(value, ADDRESS_LENGTH_MAX);
+}
+
 const TWO_DIGITS = /^\d{2}$/;
 
 export function twoDigits(value: unknown): string | undefined {
@@ -82,9 +90,5 @@ export function encoded(message: object): string {
 }
 
 export function parsedJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return readJson(bytes.toString('utf8'));
 }

@@ -1,17 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosResponse } from 'axios';
 import type { SimulatedMoney } from '@gateway/contracts';
-import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
 import {
-  authorityFile,
-  calledAddress,
-  fieldText,
-  fieldsIn,
-  identitySettings,
-  isFields,
-  loadConfig,
-  postJson,
-} from '@gateway/service-kit';
+  BANK_ADVICE_LENGTH_MAX,
+  RESPONSE_CODES,
+  finalCodeOf,
+  formatAmountE4,
+  simulatorTakes,
+} from '@gateway/contracts';
+import type { AnswerFields } from '@gateway/service-kit';
+import { authorityFile, calledAddress, fieldsIn, identitySettings, loadConfig, postJson } from '@gateway/service-kit';
 import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
 import type { AcquirerTranslation } from '../acquirer';
@@ -46,8 +44,10 @@ export function simulatorTranslation(
     takes: (currency) => simulatorTakes(currency, simulatedMoney),
     operate: (http, operation, request) =>
       postJson(http, OPERATIONS, bodyOf(operation, request), { 'idempotency-key': request.reference }),
-    answerIn: ({ status, data }) =>
-      status === 200 ? answerInBody(data) : { kind: 'unknown', code: RESPONSE_CODES.BANK_INTERNAL_ERROR },
+    answerIn: (response) =>
+      response.status === 200
+        ? answerInFields(fieldsIn(response))
+        : { kind: 'unknown', code: RESPONSE_CODES.BANK_INTERNAL_ERROR },
     inquire: (http, reference) => http.get(`${OPERATIONS}/${reference}`),
     inquiryIn,
     cancellation: {
@@ -92,74 +92,78 @@ function threeDSOf({ ids, eci, authenticationValue }: AuthenticationResult) {
   };
 }
 
-function answerInBody(data: unknown): AcquirerAnswer {
-  if (!isFields(data)) return { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
-  switch (data['result']) {
+const RESULTS = ['approved', 'declined', 'unknown'] as const;
+
+function answerInFields(fields: AnswerFields): AcquirerAnswer {
+  switch (fields.word('result', RESULTS)) {
     case 'approved':
-      return approved(data);
+      return approved(fields);
     case 'declined':
-      return declined(data);
+      return declined(fields);
     case 'unknown':
       return { kind: 'unknown', code: RESPONSE_CODES.BANK_STATUS_UNKNOWN };
-    default:
+    case undefined:
       return { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
   }
 }
 
 type Settled = Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }>;
 
-function approved(data: Record<string, unknown>): Settled {
-  return { kind: 'approved', authcode: fieldText(data['authcode']) ?? null, bank: bankFacts(data) };
+function approved(fields: AnswerFields): Settled {
+  return { kind: 'approved', authcode: fields.text('authcode') ?? null, bank: bankFacts(fields) };
 }
 
-function declined(data: Record<string, unknown>): Settled {
-  const code = Number(data['code']);
+function declined(fields: AnswerFields): Settled {
   return {
     kind: 'declined',
-    code: isRegisteredCode(code) ? code : RESPONSE_CODES.DECLINED_BY_NETWORK,
-    bank: bankFacts(data),
+    code: finalCodeOf(fields.text('code'), 'bank-decline', 'antifraud') ?? RESPONSE_CODES.DECLINED_BY_NETWORK,
+    bank: bankFacts(fields),
   };
 }
 
-function bankFacts(data: Record<string, unknown>): BankFacts {
-  const bank = isFields(data['bank']) ? data['bank'] : {};
+function bankFacts(fields: AnswerFields): BankFacts {
+  const bank = fields.object('bank');
   const facts: Record<keyof BankFacts, string | undefined> = {
-    transactionId: fieldText(data['transactionId']),
-    id: fieldText(bank['id']),
-    name: fieldText(bank['name']),
-    descriptor: fieldText(bank['descriptor']),
-    advice: fieldText(bank['advice']),
-    reasonCode: fieldText(bank['reasonCode']),
-    reasonDescription: fieldText(bank['reasonDescription']),
+    transactionId: fields.text('transactionId'),
+    id: bank.text('id'),
+    name: bank.text('name'),
+    descriptor: bank.text('descriptor'),
+    advice: bank.text('advice', BANK_ADVICE_LENGTH_MAX),
+    reasonCode: bank.text('reasonCode'),
+    reasonDescription: bank.text('reasonDescription'),
   };
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
+const INQUIRED = ['approved', 'declined', 'not_found', 'cancelled'] as const;
+
 function inquiryIn(response: AxiosResponse<unknown>): Inquiry {
-  const data = fieldsIn(response);
-  switch (data['status']) {
+  const fields = fieldsIn(response);
+  switch (fields.word('status', INQUIRED)) {
     case 'approved':
-      return approved(data);
+      return approved(fields);
     case 'declined':
-      return declined(data);
+      return declined(fields);
     case 'not_found':
       return { kind: 'not-found' };
     case 'cancelled':
       return { kind: 'cancelled' };
-    default:
+    case undefined:
       return { kind: 'unknown' };
   }
 }
 
 function cancellationIn(response: AxiosResponse<unknown>): Cancellation {
-  const data = fieldsIn(response);
-  switch (data['status']) {
+  const fields = fieldsIn(response);
+  switch (fields.word('status', ['cancelled', 'already_processed'])) {
     case 'cancelled':
       return { kind: 'cancelled' };
-    case 'already_processed':
-      if (data['result'] === 'approved') return approved(data);
-      return data['result'] === 'declined' ? declined(data) : { kind: 'unknown' };
-    default:
+    case 'already_processed': {
+      const result = fields.word('result', ['approved', 'declined']);
+      if (result === undefined) return { kind: 'unknown' };
+      return result === 'approved' ? approved(fields) : declined(fields);
+    }
+    case undefined:
       return { kind: 'unknown' };
   }
 }

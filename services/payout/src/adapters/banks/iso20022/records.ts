@@ -1,4 +1,4 @@
-import type { ResponseCode } from '@gateway/contracts';
+import type { FinalCode } from '@gateway/contracts';
 import type { Collection, Filter, MongoConnection, UpdateFilter } from '@gateway/mongo';
 import { endIndex, ensureTtlIndex } from '@gateway/mongo';
 import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
@@ -28,7 +28,7 @@ export interface Member {
   batch?: string;
   fate?: Fate;
   /** Of a decline. */
-  code?: ResponseCode;
+  code?: FinalCode<'bank-decline'>;
   declinedByName?: boolean;
   /** ISO 20022 status of the last report. */
   status?: string;

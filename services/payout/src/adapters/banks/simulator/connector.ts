@@ -1,16 +1,21 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
+import {
+  BANK_ADVICE_LENGTH_MAX,
+  RESPONSE_CODES,
+  finalCodeOf,
+  formatAmountE4,
+  simulatorTakes,
+} from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
+import type { AnswerFields } from '@gateway/service-kit';
 import {
   authorityFile,
   calledAddress,
   ConfigurationError,
-  fieldText,
   fieldsIn,
   identitySettings,
-  isFields,
   loadConfig,
   repeat,
 } from '@gateway/service-kit';
@@ -41,13 +46,6 @@ export const settings = Type.Object({
   }),
   ...identitySettings,
 });
-
-/** Replaces a code that the registry does not have. */
-const GENERAL_CODE = {
-  declined: RESPONSE_CODES.DECLINED_BY_NETWORK,
-  frauded: RESPONSE_CODES.ANTIFRAUD_DECLINE,
-  failed: RESPONSE_CODES.PAYOUT_ERROR,
-} as const;
 
 /** How long a call may wait for a place. */
 const WAIT_MS = 2_000;
@@ -155,11 +153,12 @@ function post(http: AxiosInstance, instruction: PaymentInstruction): Promise<Axi
   );
 }
 
-function answerIn({ status, data }: AxiosResponse<unknown>): SubmitAnswer {
-  if (status !== 200) return { kind: 'unknown', code: RESPONSE_CODES.BANK_INTERNAL_ERROR };
-  if (!isFields(data)) return { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
-  if (data['result'] === 'unknown') return { kind: 'unknown', code: RESPONSE_CODES.BANK_STATUS_UNKNOWN };
-  return outcomeOf(data['result'], data) ?? { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
+function answerIn(response: AxiosResponse<unknown>): SubmitAnswer {
+  if (response.status !== 200) return { kind: 'unknown', code: RESPONSE_CODES.BANK_INTERNAL_ERROR };
+  const fields = fieldsIn(response);
+  const isUnknown = fields.word('result', ['unknown']) !== undefined;
+  if (isUnknown) return { kind: 'unknown', code: RESPONSE_CODES.BANK_STATUS_UNKNOWN };
+  return outcomeIn('result', fields) ?? { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
 }
 
 function answerOfFault(fault: CallFault): SubmitAnswer {
@@ -170,64 +169,64 @@ function answerOfFault(fault: CallFault): SubmitAnswer {
   };
 }
 
-/** Undefined if `kind` is not an outcome. */
-function outcomeOf(kind: unknown, data: Record<string, unknown>): BankOutcome | undefined {
-  const bank = bankFacts(data);
+/** Undefined if the field is not an outcome. A code that is none of the outcome's becomes the general one. */
+function outcomeIn(field: 'result' | 'status', fields: AnswerFields): BankOutcome | undefined {
+  const kind = fields.word(field, ['settled', 'declined', 'frauded', 'failed']);
+  const bank = bankFacts(fields);
+  const code = fields.text('code');
   switch (kind) {
     case 'settled':
       return { kind, bank };
     case 'declined':
+      return { kind, code: finalCodeOf(code, 'bank-decline') ?? RESPONSE_CODES.DECLINED_BY_NETWORK, bank };
     case 'frauded':
-    case 'failed': {
-      const code = Number(data['code']);
-      return { kind, code: isRegisteredCode(code) ? code : GENERAL_CODE[kind], bank };
-    }
-    default:
+      return { kind, code: finalCodeOf(code, 'antifraud') ?? RESPONSE_CODES.ANTIFRAUD_DECLINE, bank };
+    case 'failed':
+      return { kind, code: finalCodeOf(code, 'payout') ?? RESPONSE_CODES.PAYOUT_ERROR, bank };
+    case undefined:
       return undefined;
   }
 }
 
-function bankFacts(data: Record<string, unknown>): BankFacts {
-  const bank = isFields(data['bank']) ? data['bank'] : {};
+function bankFacts(fields: AnswerFields): BankFacts {
+  const bank = fields.object('bank');
   const facts: Record<keyof BankFacts, string | undefined> = {
-    transactionId: fieldText(data['transactionId']),
-    id: fieldText(bank['id']),
-    name: fieldText(bank['name']),
-    advice: fieldText(bank['advice']),
-    reasonCode: fieldText(bank['reasonCode']),
-    reasonDescription: fieldText(bank['reasonDescription']),
+    transactionId: fields.text('transactionId'),
+    id: bank.text('id'),
+    name: bank.text('name'),
+    advice: bank.text('advice', BANK_ADVICE_LENGTH_MAX),
+    reasonCode: bank.text('reasonCode'),
+    reasonDescription: bank.text('reasonDescription'),
   };
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
 function inquiryIn(response: AxiosResponse<unknown>): Inquiry {
-  const data = fieldsIn(response);
-  const { status } = data;
-  if (status === 'not-found' || status === 'cancelled') return { kind: status };
-  return outcomeOf(status, data) ?? { kind: 'unknown' };
+  const fields = fieldsIn(response);
+  const kind = fields.word('status', ['not-found', 'cancelled']);
+  return kind === undefined ? (outcomeIn('status', fields) ?? { kind: 'unknown' }) : { kind };
 }
 
 function cancellationIn(response: AxiosResponse<unknown>): Cancellation {
-  const data = fieldsIn(response);
-  const { status } = data;
-  return status === 'cancelled' ? { kind: status } : (outcomeOf(status, data) ?? { kind: 'unknown' });
+  const fields = fieldsIn(response);
+  const kind = fields.word('status', ['cancelled']);
+  return kind === undefined ? (outcomeIn('status', fields) ?? { kind: 'unknown' }) : { kind };
 }
 
 /**
  * The bank reports a return until it is acknowledged, which happens as soon as it was handled, with whatever result.
  */
 async function takeReturns(bank: Counterpart<Lane>, take: (news: BankNews) => Promise<NewsVerdict>): Promise<void> {
-  const { returns } = await bank.call<{ kind: string; returns: unknown }>('inquiries', {
+  const { returns } = await bank.call<{ kind: string; returns: AnswerFields[] }>('inquiries', {
     party: NO_ACCOUNT,
     operation: 'returns',
     send: (http) => http.get(RETURNS, { params: { limit: RETURNS_AT_ONCE } }),
-    read: (response) => ({ kind: 'answered', returns: fieldsIn(response)['returns'] }),
+    read: (response) => ({ kind: 'answered', returns: fieldsIn(response).list('returns', RETURNS_AT_ONCE) }),
     onFault: () => ({ kind: 'unknown', returns: [] }),
   });
-  if (!Array.isArray(returns)) return;
-  for (const one of returns as unknown[]) {
-    const reference = isFields(one) ? fieldText(one['reference']) : undefined;
-    const reasonCode = isFields(one) ? fieldText(one['reasonCode']) : undefined;
+  for (const one of returns) {
+    const reference = one.text('reference');
+    const reasonCode = one.text('reasonCode');
     if (reference === undefined || reasonCode === undefined) continue;
     await take({ reference, outcome: { kind: 'returned', reasonCode } });
     await acknowledge(bank, reference);
