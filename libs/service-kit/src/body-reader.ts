@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
-import { sourceKey } from './address-range';
+import { sourceKey, sourceOf } from './address-range';
 import { GrowingBuffer } from './growing-buffer';
+import type { SourcePace } from './source-pace';
 
 /**
  * Limits in total and per source (an IPv4 address or an IPv6 /64): how many bodies are being read, and the bytes of
@@ -215,6 +216,8 @@ function isEncoded({ headers }: IncomingMessage): boolean {
 export interface ReadBodyOptions {
   limitBytes: number;
   timeoutMs: number;
+  /** Nobody is authenticated yet, so who is refused waits for the turn of its source. */
+  pace: SourcePace;
   /** Sends the error response. If the body is incomplete, the connection is closed afterwards. */
   refuse(response: Response, fault: Exclude<BodyFault, 'cut-off'>): void;
 }
@@ -226,9 +229,10 @@ export function holdUntilAnswered(body: ReadBody, response: ServerResponse): voi
 }
 
 /** Express middleware that reads the body for {@link bytesOf}. It is in the budget until the answer is written. */
-export function readBody(reader: BodyReader, { refuse, ...options }: ReadBodyOptions): RequestHandler {
+export function readBody(reader: BodyReader, { refuse, pace, ...options }: ReadBodyOptions): RequestHandler {
   return async (request, response, next) => {
-    const read = await reader.read(request, { source: request.ip ?? '', ...options });
+    const source = sourceOf(request);
+    const read = await reader.read(request, { source, ...options });
     if ('bytes' in read) {
       holdUntilAnswered(read, response);
       if (response.closed) return;
@@ -239,6 +243,7 @@ export function readBody(reader: BodyReader, { refuse, ...options }: ReadBodyOpt
         response.setHeader('Connection', 'close');
         response.once('finish', () => request.destroy());
       }
+      await pace.take(source);
       refuse(response, read.fault);
     }
   };

@@ -83,6 +83,7 @@ export function createCheckoutPages(options: CheckoutPagesOptions): RequestListe
       readBody(options.bodies, {
         limitBytes: BODY_BYTES_MAX,
         timeoutMs: options.bodyTimeoutMs,
+        pace: options.pace,
         refuse: refuseBody,
       }),
       pace,
@@ -314,10 +315,13 @@ function send(response: Response, status: number, { headers, body }: RenderedPag
 
 /** For invalid addresses and for any fault: by then a charge may exist. */
 function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
-  return (error: { status?: number }, request, response, _next) => {
+  return async (error: { status?: number }, request, response, _next) => {
     // Otherwise Express writes to standard error.
     if (isOver(request, response)) return void request.destroy();
-    if (error.status !== undefined && error.status < 500) return notUnderstood(response, 400);
+    if (error.status !== undefined && error.status < 500) {
+      await options.pace.take(sourceOf(request));
+      return notUnderstood(response, 400);
+    }
     options.logger.error('a page failed', { error });
     lookAgain(response, view.unknownPage(localeOf(response)));
   };

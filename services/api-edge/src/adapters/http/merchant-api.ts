@@ -79,6 +79,7 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
         readBody(options.bodies, {
           limitBytes: BODY_BYTES_MAX,
           timeoutMs: options.bodyTimeoutMs,
+          pace: options.pace,
           refuse: (response, fault) =>
             send(response, transport(BODY_FAULTS[fault], bodyProblem(fault, options), response, options)),
         }),

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { Secret } from '@gateway/contracts';
+import type { SourcePace } from '@gateway/service-kit';
 import { createBodyReader, noTracer } from '@gateway/service-kit';
 import type { Ports } from '../../application/ports';
 import { challengeFields } from '../emv/challenge';
@@ -63,7 +64,7 @@ export const EXAMPLE_REQUESTS = [
 ] as const;
 
 /** The public site of an authentication that has ended. */
-export function exampleListener(): RequestListener {
+export function exampleListener(pace: SourcePace = { take: async () => true }): RequestListener {
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const logger = { ...silent, child: () => logger };
   const find = async () => ENDED;
@@ -80,7 +81,7 @@ export function exampleListener(): RequestListener {
     ports,
     messageKeys: [new Secret(KEY)],
     bodies: createBodyReader(),
-    pace: { take: async () => true },
+    pace,
     trustedProxies: ['127.0.0.1'],
     refuse: () => undefined,
     logger,

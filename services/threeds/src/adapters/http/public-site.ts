@@ -79,18 +79,18 @@ export interface PublicSiteOptions {
  * stored state alone decides where a browser goes, never its input. No cookies; nothing is cached.
  */
 export function createPublicSite(options: PublicSiteOptions): RequestListener {
-  const { ports, messageKeys, bodies, pace, trustedProxies, refuse, logger } = options;
+  const { ports, messageKeys, pace, trustedProxies, refuse } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', [...trustedProxies]);
   const takePlace = limitPages();
   const keepPace = keepPaceOf(pace);
-  const body = [readForm(bodies), keepPace, takePlace];
+  const body = [readForm(options), keepPace, takePlace];
   app.use(strictTransport, openRequest(ports, refuse));
 
   app
     .route(RESULTS_PATH)
-    .post(readForm(bodies), requireSignature(messageKeys, pace), takePlace, async (request, response) =>
+    .post(readForm(options), requireSignature(messageKeys, pace), takePlace, async (request, response) =>
       sendResult(response, await answerResult(ports, request)),
     )
     .all(keepPace, refuseMethod('POST'));
@@ -121,7 +121,7 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
     noteRefusal(response, 'malformed-link');
     sendPage(response, problemPage(localeOf(response), 'unknown-page'));
   });
-  app.use(explainFault(logger));
+  app.use(explainFault(options));
   return app;
 }
 
@@ -168,8 +168,9 @@ function limitPages(): RequestHandler {
 }
 
 /** The raw bytes, because the signature covers them. A slow body blocks no others. */
-function readForm(bodies: BodyReader): RequestHandler {
+function readForm({ bodies, pace }: Pick<PublicSiteOptions, 'bodies' | 'pace'>): RequestHandler {
   return readBody(bodies, {
+    pace,
     limitBytes: BODY_BYTES_MAX,
     timeoutMs: BODY_TIMEOUT_MS,
     refuse: (response, fault) => sendPage(response, messagePage(localeOf(response), BODY_FAULTS[fault], 'unreadable')),
@@ -298,11 +299,12 @@ function tryAgain(locale: Locale): StatusPage {
 }
 
 /** Reveals nothing about the fault. */
-function explainFault(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
+function explainFault({ logger, pace }: Pick<PublicSiteOptions, 'logger' | 'pace'>): ErrorRequestHandler {
+  return async (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const refusal = refusalOf(error);
     if (refusal !== undefined) {
+      await pace.take(sourceOf(request));
       noteRefusal(response, 'malformed-form');
       return sendPage(response, messagePage(localeOf(response), refusal, 'unreadable'));
     }
