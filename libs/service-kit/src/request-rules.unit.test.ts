@@ -33,6 +33,21 @@ test.each(['Host: a\r\nHost: b', 'host: a\r\nHOST: a', 'Host: a\r\nX: y\r\nhost:
   },
 );
 
+test.each(['gzip, chunked', 'identity, chunked', 'chunked, chunked', 'deflate\r\nTransfer-Encoding: chunked'])(
+  'a coding that is more than chunks is refused: %j',
+  async (coding) => {
+    const before = handed;
+    const answer = await talk(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${coding}\r\n\r\n0`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*Connection: close/);
+    expect(handed).toBe(before);
+  },
+);
+
+test('chunks are served, in any case', async () => {
+  const answer = await talk('POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n0');
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+});
+
 test('one host is served, and no browser guesses the type of the answer', async () => {
   const answer = await talk('GET / HTTP/1.1\r\nHost: a\r\nX-Host: b\r\nConnection: close');
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*X-Content-Type-Options: nosniff/);

@@ -32,6 +32,7 @@ const AMBIGUOUS: readonly Framing[] = [
   { what: 'a length beyond 64 bits', head: 'Content-Length: 18446744073709551616\r\n' },
   { what: 'a space before the colon', head: 'Content-Length : 0\r\n' },
   { what: 'an unknown coding', head: 'Transfer-Encoding: xchunked\r\n' },
+  { what: 'a coding before the chunks', head: 'Transfer-Encoding: gzip, chunked\r\n', wire: chunk },
   { what: 'chunks that are not last', head: 'Transfer-Encoding: chunked, identity\r\n' },
   { what: 'a coding with a control character', head: 'Transfer-Encoding: \u000bchunked\r\n', wire: chunk },
   { what: 'a coding over two lines', head: 'Transfer-Encoding:\r\n chunked\r\nContent-Length: 4\r\n', wire: chunk },
