@@ -1,3 +1,5 @@
+import { constants } from 'node:crypto';
+
 /**
  * TLS 1.3, whose suites all have forward secrecy and authenticated encryption, or those of TLS 1.2 that have both:
  * Mozilla's list "intermediate" without DHE.
@@ -14,7 +16,10 @@ const SUITES = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-const PROTOCOL = { minVersion: 'TLSv1.2', ciphers: SUITES } as const;
+/** Nobody needs a second handshake, and a peer could ask for one again and again. Node bounds that for servers alone. */
+const ONE_HANDSHAKE = { secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as const;
+
+const PROTOCOL = { minVersion: 'TLSv1.2', ciphers: SUITES, ...ONE_HANDSHAKE } as const;
 
 interface Identity {
   cert: string | Buffer;

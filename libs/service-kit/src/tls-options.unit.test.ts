@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { SecureVersion, TlsOptions } from 'node:tls';
 import { connect, createServer } from 'node:tls';
@@ -49,4 +50,23 @@ test.each(OLD)('a client with %s alone is not served', async (ciphers) => {
 
 test('an unknown authority is refused', async () => {
   expect(await agreed(own(), tlsClientOptions())).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+});
+
+test('a server cannot make us shake hands again', async () => {
+  let again = 0;
+  const listening = createServer({ ...certificate, ...version('TLSv1.2') }, (socket) => {
+    socket.on('error', () => socket.destroy()).on('data', () => socket.end());
+    socket.renegotiate({}, () => (again += 1));
+    socket.write('asked');
+  });
+  await once(listening.listen(0, '127.0.0.1'), 'listening');
+  const { port } = listening.address() as AddressInfo;
+  const client = connect({ host: '127.0.0.1', port, ...strict() });
+  // OpenSSL's server gives up a client that does not want to.
+  const end = new Promise((resolve) => client.once('error', resolve).once('end', resolve));
+  client.on('data', () => client.write('and?'));
+  await end;
+  client.destroy();
+  listening.close();
+  expect(again).toBe(0);
 });
