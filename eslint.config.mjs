@@ -27,6 +27,12 @@ const oneTlsFactory = [
 /** Its TLS has Node's defaults, and it has no bounds. */
 const noFetch = [{ selector: 'CallExpression[callee.name="fetch"]', message: 'Call by createHttpClient.' }];
 const noTest = ['**/*.test.ts', '**/test/**', '**/*.fixture.ts'];
+/** How long something took says more of the machine than of the code. */
+const clock = (selector) => ({ selector, message: 'Count the work (countWork), or wait for what has to happen.' });
+const clocks = [
+  clock('BinaryExpression[operator="-"][left.callee.object.name=/^(performance|Date)$/]'),
+  clock('CallExpression[callee.property.name=/^(cpuUsage|hrtime)$/]'),
+];
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.gateway/**', 'coverage/**'] },
@@ -80,6 +86,10 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', ...namedCodes] },
   },
   { files: ['**/cli.ts', '**/*-cli.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['**/*.unit.test.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...clocks] },
+  },
   // jest's asymmetric matchers (`expect.any`, …) are typed `any`.
   { files: ['**/*.test.ts'], rules: { '@typescript-eslint/no-unsafe-assignment': 'off' } },
 );

@@ -150,14 +150,4 @@ describe('masking', () => {
       { numRuns: 2000 },
     );
   });
-
-  it.each(['4 ', '4-', '41 ', '4111111111111111 ', '4', '4  ', '4. ', '411111111111 '])(
-    'takes linear time on 64 KiB of %j',
-    (unit) => {
-      const text = unit.repeat(65_536 / unit.length);
-      const start = performance.now();
-      maskCardNumbers(text);
-      expect(performance.now() - start).toBeLessThan(2000);
-    },
-  );
 });

