@@ -98,7 +98,7 @@ export async function openGateway(name: string, settings: Record<string, string>
       .post<Body>(path, { ...CREDENTIALS, ...fields })
       .then(
         ({ data }) => data,
-        (error: unknown) => ({ fault: String(error) }),
+        (error: unknown): Body => ({ fault: String(error) }),
       );
     // A repeated id says nothing about the first request.
     if (answer['code'] !== undefined && answer['code'] !== 3001) one.answer ??= answer;
