@@ -261,7 +261,7 @@ test('what is wrong is said in one sentence, and the password is no argument', a
   const live = { ...others, GATEWAY_ACCOUNT: 'live_shop', GATEWAY_PASSWORD_FILE: passwordFile };
   expect(await runCommand(live, 'listen', '--forward-to', '9')).toMatchObject({
     code: 1,
-    output: expect.stringContaining('(2004). This is for sandbox accounts'),
+    output: expect.stringContaining('(2004). Send it for a sandbox account'),
   });
   expect(await runCommand(live, 'events')).toEqual({ code: 0, output: 'No callbacks.\n' });
 });

@@ -26,6 +26,9 @@ export const ERROR_REASONS = {
   'too-many-fields': 'more custom fields than a request may have',
   'return-host': 'the host is not registered for the account',
   version: 'another version of the interface',
+  'account-not-active': 'the account is suspended or closed',
+  'address-not-allowed': 'the account takes requests from other IP addresses only',
+  'type-not-allowed': 'the account may not send this operation',
   'not-activated': 'the account takes the test currency only',
   'no-terminal': 'the account has no active terminal for the currency',
   'no-payouts': 'the account has no payouts in the currency',
@@ -40,6 +43,16 @@ export const ERROR_REASONS = {
   'body-too-large': 'the body is too large',
   'body-too-slow': 'the body did not arrive in time',
   'body-format': 'the body is not of the form that its Content-Type names',
+  'too-many-logins': 'too many wrong passwords',
+  'rate-limit': 'more requests in a second than the account may send; a large one counts as several',
+  'too-many-at-once': 'more requests at the same time than the account may have',
+  'sandbox-quota': 'more records in the test currency than the account may make in a day',
+  'sandbox-full': 'the gateway has no room for further records in the test currency',
+  'clock-limits': "the account's clock was moved too often or too far in one day",
+  'id-used': 'the account has used the transaction_unique_id before',
+  'key-used': 'the Idempotency-Key came before with another body',
+  'not-found': 'the account has nothing of this id',
+  unavailable: 'the gateway cannot answer now',
 } as const;
 
 export type ErrorReason = keyof typeof ERROR_REASONS;

@@ -232,8 +232,9 @@ export function closed(answer: Answer, id: string): Closed | Outcome<'error' | '
 
 /** The gateway did not take it: `answer` is its refusal, if it gave one. */
 export function notTaken(id: string | undefined, message: string, answer?: Answer): Failed {
+  const errors = answer === undefined ? undefined : errorsIn(answer);
   const known = { transaction_unique_id: id, answer, code: answer?.code };
-  return { kind: 'error', ...known, message, ...adviceOf(RESPONSE_CODES.TOO_MANY_REQUESTS) };
+  return { kind: 'error', ...known, message, ...adviceOf(RESPONSE_CODES.TOO_MANY_REQUESTS), errors };
 }
 
 /** CHECK never says so about a request that the gateway has taken. */

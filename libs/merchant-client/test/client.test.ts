@@ -202,8 +202,10 @@ describe('a request that the gateway did not take', () => {
   });
 
   test('is an error at once if that time is after the deadline', async () => {
-    gateway.play(answer({ status: 'error', code: 1007, message: 'Too many requests' }, 429, { 'retry-after': '60' }));
-    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 1007, advice: 'retry' });
+    const errors = [{ field: 'request', code: 1007, message: 'Too many requests', reason: 'rate-limit', hint: 'Wait' }];
+    const refusal = { status: 'error', code: 1007, message: 'Too many requests', errors };
+    gateway.play(answer(refusal, 429, { 'retry-after': '60' }));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 1007, advice: 'retry', errors });
     expect(types()).toEqual(['SALE']);
   });
 

@@ -67,7 +67,13 @@ test('behind a trusted proxy X-Forwarded-For identifies clients', async () => {
   }
   const from = (address: string) => fixture.merchant(PATH, CHECK, { 'x-forwarded-for': address });
   expect(await from('192.0.2.7')).toMatchObject(NOTHING_FOUND);
-  expect(await from('192.0.2.8')).toMatchObject({ code: 2008 });
+  expect(await from('192.0.2.8')).toMatchObject({
+    code: 2008,
+    message: 'Access from this IP-address is not available',
+    errors: [
+      { field: 'IP address', code: 2008, reason: 'address-not-allowed', hint: expect.stringContaining('192.0.2.8') },
+    ],
+  });
   await until('each client has one body under way', async () => (await openConnections()) === 3);
 });
 
@@ -105,7 +111,21 @@ test('each account has its own limit of concurrent requests', async () => {
   expect([refused.status, refused.headers['retry-after'], JSON.parse(refused.text)]).toEqual([
     429,
     '1',
-    expect.objectContaining({ status: 'error', code: 1007 }),
+    expect.objectContaining({
+      status: 'error',
+      code: 1007,
+      message: 'Too many requests',
+      errors: [
+        {
+          field: 'request',
+          code: 1007,
+          message: 'Too many requests',
+          reason: 'too-many-at-once',
+          hint: expect.stringMatching(/^Wait/),
+          docs: expect.stringMatching(/\/errors#too-many-at-once$/),
+        },
+      ],
+    }),
   ]);
   // Unknown accounts hold no slots.
   const stranger = await post({ ...CHECK, ...loud, merchant_password: 'wrong_password' });

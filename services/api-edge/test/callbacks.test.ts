@@ -181,7 +181,11 @@ test.each([LIST, EVENTS, RESEND])('%s checks credentials as CHECK does', async (
 });
 
 test.each([EVENTS, RESEND])('%s is for sandbox accounts', async (path) => {
-  expect(await fixture.merchant(path, { ...live, callback_id: 'a' })).toMatchObject({ status: 'error', code: 2004 });
+  expect(await fixture.merchant(path, { ...live, callback_id: 'a' })).toMatchObject({
+    status: 'error',
+    code: 2004,
+    errors: [{ field: 'path', reason: 'type-not-allowed', hint: expect.stringContaining('sandbox') }],
+  });
   expect(owner.asked).toEqual([]);
 });
 
@@ -192,7 +196,7 @@ test.each([
 ])('%s says so when its owner is away', async (path, fields) => {
   owner.away = true;
   const answer = await fixture.merchant(path, fields).finally(() => (owner.away = false));
-  expect(answer).toMatchObject({ status: 'error', code: 10 });
+  expect(answer).toMatchObject({ status: 'error', code: 10, errors: [{ reason: 'unavailable' }] });
 });
 
 describe('a resend', () => {

@@ -120,7 +120,7 @@ describe('the request', () => {
   test('with an id that is in use is refused, whatever request used it', async () => {
     const { id } = await open();
     const again = await edge.merchant('/api/pf/checkout', checkoutFields('SALE', { transaction_unique_id: id }));
-    expect(again).toMatchObject({ status: 'error', code: 3001 });
+    expect(again).toMatchObject({ status: 'error', code: 3001, errors: [{ reason: 'id-used' }] });
     const card = { card_number: PAN, card_exp_month: '12', card_exp_year: '2030', card_holder: 'Ann Lee' };
     const sale = { ...checkoutFields(), ...card, transaction_unique_id: id };
     expect(await edge.merchant('/api/pf/host-to-host', sale)).toMatchObject({ code: 3001 });
@@ -134,7 +134,7 @@ describe('the request', () => {
     expect(two).toEqual(one);
     expect(one).toMatchObject({ code: 0 });
     expect(await send()).toEqual(one);
-    expect(await send({ amount: '13.00' })).toMatchObject({ code: 3001 });
+    expect(await send({ amount: '13.00' })).toMatchObject({ code: 3001, errors: [{ reason: 'key-used' }] });
     expect((await look(new URL(String(one['checkout_url'])).pathname)).status).toBe(200);
   });
 });

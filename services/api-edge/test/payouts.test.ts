@@ -274,7 +274,7 @@ describe('the order of checks', () => {
   test('an id is used once, separately from cards', async () => {
     const fields = payout({ transaction_unique_id: 'shared-with-cards' });
     expect(await init(fields)).toMatchObject({ status: 'pending' });
-    expect(await init({ ...fields, amount: '1' })).toMatchObject({ status: 'error', code: 3001 });
+    expect(await init({ ...fields, amount: '1' })).toMatchObject({ code: 3001, errors: [{ reason: 'id-used' }] });
     expect(await init({ ...fields, merchant_account: 'live_payouts' })).toMatchObject({ status: 'pending' });
     const voided = { transaction_type: 'VOID', transaction_unique_id: 'shared-with-cards', reference: 'A'.repeat(20) };
     expect(await edge.merchant(CARDS, voided)).toMatchObject({ status: 'success' });

@@ -64,7 +64,10 @@ describe('a move', () => {
     const first = await edge.merchant(PATH, { advance: 60 }, key);
     await edge.merchant(PATH, { advance: 5 });
     expect(await edge.merchant(PATH, { advance: 60 }, key)).toEqual(first);
-    expect(await edge.merchant(PATH, { advance: 61 }, key)).toMatchObject({ status: 'error', code: 3001 });
+    expect(await edge.merchant(PATH, { advance: 61 }, key)).toMatchObject({
+      code: 3001,
+      errors: [{ reason: 'key-used' }],
+    });
     expect((await edge.merchant(PATH, {}))['ahead']).toBe(Number(first['ahead']) + 5);
   });
 
@@ -102,7 +105,11 @@ describe('a move', () => {
     });
     const answer = await edge.request('POST', PATH, body, { 'content-type': 'application/json' });
     expect(answer.status).toBe(429);
-    expect(JSON.parse(answer.text)).toMatchObject({ status: 'error', code: 1007 });
+    expect(JSON.parse(answer.text)).toMatchObject({
+      status: 'error',
+      code: 1007,
+      errors: [{ reason: 'clock-limits' }],
+    });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(DAY_SECONDS - 600);
     const moves = (await auditOf('restless_account', 5)).filter(({ action }) => action === 'clock.move');
     expect(moves).toEqual([]);
@@ -110,7 +117,7 @@ describe('a move', () => {
 });
 
 describe('an account that may move real money has no such clock', () => {
-  const refusal = { status: 'error', code: 2004 };
+  const refusal = { status: 'error', code: 2004, errors: [{ reason: 'type-not-allowed' }] };
 
   test('because payouts in EUR are on', async () => {
     await newAccount('payout_account', {

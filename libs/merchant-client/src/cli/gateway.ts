@@ -10,7 +10,6 @@ const TIMEOUT_MS = 35_000;
 
 const HINTS: Readonly<Record<number, string>> = {
   [RESPONSE_CODES.WRONG_CREDENTIALS]: 'Check GATEWAY_ACCOUNT and GATEWAY_PASSWORD.',
-  [RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED]: 'This is for sandbox accounts, and payouts only where they are on.',
   [RESPONSE_CODES.GATE_ERROR]: 'This gateway has no such function; is GATEWAY_URL right?',
 };
 

@@ -8,8 +8,8 @@ import type { RawFields } from '../domain/body';
 import { ENVELOPE_HINTS, INVALID, readApiVersion, readText } from '../domain/envelope-fields';
 import { hintOf } from '../domain/field-table';
 import type { Ports } from './ports';
-import type { Answer, Session } from './responses';
-import { failure, fieldFailure, problem, tooManyRequests, unavailable } from './responses';
+import type { Answer, Session, Why } from './responses';
+import { failure, fieldFailure, problem, refusal, tooManyRequests, unavailable } from './responses';
 
 export interface Incoming {
   fields: RawFields;
@@ -22,7 +22,7 @@ export interface Incoming {
   session: Session;
 }
 
-const SLOT_RETRY_SECONDS = 1;
+const TOO_MANY_AT_ONCE = { reason: 'too-many-at-once', retryAfterSeconds: 1 } as const;
 
 /** Fields that the endpoint's answers repeat from the request, as soon as they are known. */
 export type Echoed = readonly ('merchant_account' | 'transaction_unique_id')[];
@@ -70,7 +70,9 @@ export async function admit(
   switch (verdict.kind) {
     case 'throttled':
       noteRefusal(ports, incoming, 'throttled');
-      return refuse(tooManyRequests(session, now, verdict.retryAfterSeconds));
+      return refuse(
+        tooManyRequests(session, now, { reason: 'too-many-logins', retryAfterSeconds: verdict.retryAfterSeconds }),
+      );
     case 'refused':
       noteRefusal(ports, incoming, 'wrong-credentials');
       return refuse(failure(session, now, RESPONSE_CODES.WRONG_CREDENTIALS));
@@ -98,6 +100,18 @@ function missing(field: keyof typeof ENVELOPE_HINTS) {
   return problem(RESPONSE_CODES.FIELD_MISSING, field, 'missing', hintOf(ENVELOPE_HINTS[field]));
 }
 
+const NOT_ACTIVE: Why = {
+  field: 'merchant_account',
+  reason: 'account-not-active',
+  hint: 'The account is suspended or closed: ask the operator',
+};
+
+/** The address is as the gateway sees it, which the merchant may not know. */
+function notAllowed({ sourceIp }: Incoming): Why {
+  const hint = `The request came from ${sourceIp}: send from an address on the account's list, or ask the operator to add it`;
+  return { field: 'IP address', reason: 'address-not-allowed', hint };
+}
+
 async function admitAccount(
   ports: Ports,
   account: Account,
@@ -107,15 +121,18 @@ async function admitAccount(
   const now = ports.now();
   if (!isOpen(account)) {
     noteRefusal(ports, incoming, 'account-not-active');
-    return { refused: failure(session, now, RESPONSE_CODES.ACCOUNT_NOT_ACTIVE) };
+    return { refused: refusal(session, now, RESPONSE_CODES.ACCOUNT_NOT_ACTIVE, NOT_ACTIVE) };
   }
   if (!isAllowedSource(account, incoming.sourceIp)) {
     noteRefusal(ports, incoming, 'address-not-allowed');
-    return { refused: failure(session, now, RESPONSE_CODES.IP_ADDRESS_NOT_ALLOWED) };
+    return { refused: refusal(session, now, RESPONSE_CODES.IP_ADDRESS_NOT_ALLOWED, notAllowed(incoming)) };
   }
   const taken = ports.rateLimiter.take(account, incoming.fields.bytes);
-  if (!taken.allowed) return { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
+  if (!taken.allowed) {
+    const { retryAfterSeconds } = taken;
+    return { refused: tooManyRequests(session, now, { reason: 'rate-limit', retryAfterSeconds }) };
+  }
   const slot = await ports.requestSlots.take(account);
-  if (slot === 'share') return { refused: tooManyRequests(session, now, SLOT_RETRY_SECONDS) };
+  if (slot === 'share') return { refused: tooManyRequests(session, now, TOO_MANY_AT_ONCE) };
   return slot === 'full' ? { refused: unavailable(session, ports.now()) } : { account, slot };
 }

@@ -1,5 +1,6 @@
 import type { AnswerKind, CardStatus, ResponseCode } from '@gateway/contracts';
 import {
+  ERROR_REASONS,
   OPERATION_TYPES,
   RESPONSE_CODES,
   answerFields,
@@ -76,9 +77,16 @@ const payoutEnvelope: Properties = {
   session_id: SESSION_ID,
 };
 
+const ERROR_REASON: JsonSchema = {
+  title: 'ErrorReason',
+  type: 'string',
+  enum: Object.keys(ERROR_REASONS),
+  description: 'What is wrong. `docs` leads to what it means. Later versions of the gateway may have more of them.',
+};
+
 const FIELD_ERRORS: JsonSchema = {
   title: 'FieldErrors',
-  description: 'Every wrong field, if fields are wrong.',
+  description: 'What is wrong with the request: every wrong field, or what else it is.',
   type: 'array',
   minItems: 1,
   items: shapeOf(
@@ -86,7 +94,7 @@ const FIELD_ERRORS: JsonSchema = {
       field: { type: 'string', description: 'Its name, or what else of the request is wrong, such as a header.' },
       code: ERROR_CODE,
       message: { type: 'string', maxLength: 255 },
-      reason: { type: 'string', description: 'What is wrong, from a list that only grows: `docs` leads to it.' },
+      reason: ERROR_REASON,
       hint: { type: 'string', description: 'What is allowed, with an example. For developers.' },
       docs: { type: 'string', format: 'uri-reference', description: 'What the reason means.' },
     },

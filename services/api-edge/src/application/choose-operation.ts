@@ -9,7 +9,7 @@ import { hintOf } from '../domain/field-table';
 import type { Incoming } from './admit';
 import type { Endpoint, Operation } from './endpoint';
 import type { Answer, Session } from './responses';
-import { failure, fieldFailure, problem } from './responses';
+import { fieldFailure, problem, refusal } from './responses';
 
 /** Step 4 of the order of checks: one of the endpoint's operations, enabled for the account. */
 export function chooseOperation<Request>(
@@ -27,9 +27,22 @@ export function chooseOperation<Request>(
   if (byType && value === undefined) return refuse(RESPONSE_CODES.FIELD_MISSING, 'missing');
   const operation = byType ? operations.find(({ transactionType }) => transactionType === value) : operations[0];
   if (operation === undefined) return refuse(RESPONSE_CODES.FIELD_INVALID, whyNoType(fields));
-  return operation.allows?.(account) !== false
-    ? { operation }
-    : { refused: failure(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED) };
+  return operation.allows?.(account) !== false ? { operation } : { refused: notAllowed(session, now, operation) };
+}
+
+/** 2004: the account may not send the operation. */
+export function notAllowed(
+  session: Session,
+  now: number,
+  { transactionType, whoMay }: Pick<Operation, 'transactionType' | 'whoMay'>,
+): Answer {
+  const field = transactionType === undefined ? 'path' : 'transaction_type';
+  const hint = whoMay ?? 'Ask the operator to enable it for the account';
+  return refusal(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED, {
+    field,
+    reason: 'type-not-allowed',
+    hint,
+  });
 }
 
 function typesHint(operations: readonly Pick<Operation, 'transactionType'>[]): string {

@@ -23,6 +23,8 @@ export interface Operation<Request = unknown> {
   readonly transactionType?: TransactionType;
   /** Whether the account may send it, else 2004. Undefined: every account may. */
   readonly allows?: (account: Account) => boolean;
+  /** The hint of that 2004, if no operator can change it. */
+  readonly whoMay?: string;
   /** Which fields it takes, by which rules, and the request that they form. */
   readonly table: RequestTable<Request>;
   /** For accounts that may not send all of these fields, which are then ignored. */

@@ -164,6 +164,8 @@ export const callbackListEndpoint: Endpoint<CallbackListRequest> = {
   ],
 };
 
+const ONLY_SANDBOX = 'Send it for a sandbox account: accounts with real money may not';
+
 export const callbackEventsEndpoint: Endpoint<CallbackEventsRequest> = {
   ...aboutCallbacks,
   path: '/api/pf/callbacks/events',
@@ -176,6 +178,7 @@ export const callbackEventsEndpoint: Endpoint<CallbackEventsRequest> = {
       summary:
         'Waits for the next callbacks of a sandbox account. Without `cursor` and `since`: none, and the current cursor.',
       allows: isSandbox,
+      whoMay: ONLY_SANDBOX,
       table: CALLBACK_EVENTS_TABLE,
       outcomes: CALLBACK_EVENTS_OUTCOMES,
     },
@@ -192,6 +195,7 @@ export const callbackResendEndpoint: Endpoint<CallbackResendRequest> = {
       title: 'CallbackResend',
       summary: 'Sends one callback of a sandbox account again, whatever its state.',
       allows: isSandbox,
+      whoMay: ONLY_SANDBOX,
       table: CALLBACK_RESEND_TABLE,
       outcomes: CALLBACK_RESEND_OUTCOMES,
     },

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CallbackEventPage } from '@gateway/contracts';
-import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import type { CallbackEventsRequest } from '../domain/callback-request';
 import type { Incoming } from './admit';
@@ -9,13 +8,13 @@ import { callbackEventsEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Account, CallbackPorts, FeedStart, Ports } from './ports';
 import type { Answer } from './responses';
-import { failure, tooManyRequests } from './responses';
+import { noAnswer, tooManyRequests } from './responses';
 
 const SECOND_MS = 1_000;
 /** Between two looks; each is twice as long as the one before. */
 const PAUSE_MIN_MS = 125;
 const PAUSE_MAX_MS = 1_000;
-const POLL_RETRY_SECONDS = 1;
+const TOO_MANY_POLLS = { reason: 'too-many-at-once', retryAfterSeconds: 1 } as const;
 
 export type CallbackEventsPorts = Ports & CallbackPorts;
 
@@ -29,11 +28,11 @@ export function handleCallbackEvents(ports: CallbackEventsPorts, incoming: Incom
     carryOut: async (session, account, request, _idempotencies, slot) => {
       try {
         const found = await next(ports, incoming, account, request, slot);
-        if (found === 'share') return tooManyRequests(session, ports.now(), POLL_RETRY_SECONDS);
+        if (found === 'share') return tooManyRequests(session, ports.now(), TOO_MANY_POLLS);
         return found === undefined ? unknownCursor(session, ports.now()) : eventsResponse(session, found);
       } catch (error) {
         ports.logger.warn('a query for callback events got no answer from the owner', { error });
-        return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+        return noAnswer(session, ports.now());
       }
     },
   });

@@ -1,5 +1,5 @@
 import type { CallbackPage } from '@gateway/contracts';
-import { paymentIdOf, RESPONSE_CODES } from '@gateway/contracts';
+import { paymentIdOf } from '@gateway/contracts';
 import type { CallbackListRequest } from '../domain/callback-request';
 import type { Incoming } from './admit';
 import { callbackRecord, callbacksResponse, unknownCursor } from './callback-responses';
@@ -8,7 +8,7 @@ import { handleRequest } from './handle-request';
 import { listInPlace } from './list-in-place';
 import type { CallbackPageQuery, CallbackPorts, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { failure } from './responses';
+import { noAnswer } from './responses';
 
 const SECOND_MS = 1_000;
 
@@ -45,7 +45,7 @@ async function list(
     page = await ports.callbackQueries.list(merchantAccount, query);
   } catch (error) {
     ports.logger.warn('a list of callbacks got no answer from the owner', { error });
-    return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+    return noAnswer(session, ports.now());
   }
   if (page === undefined) return unknownCursor(session, ports.now());
   return callbacksResponse(session, page.callbacks.map(callbackRecord), page.next);

@@ -1,12 +1,11 @@
 import type { CallbackView } from '@gateway/contracts';
-import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Incoming } from './admit';
 import { callbackRecord, callbacksResponse } from './callback-responses';
 import { callbackResendEndpoint } from './endpoints';
 import type { CallbackListPorts } from './handle-callback-list';
 import { handleRequest } from './handle-request';
 import type { Answer, Session } from './responses';
-import { failure } from './responses';
+import { noAnswer, notFound } from './responses';
 
 /** `POST /api/pf/callbacks/resend`: sends one callback of a sandbox account again, whatever its state. */
 export function handleCallbackResend(ports: CallbackListPorts, incoming: Incoming): Promise<Answer> {
@@ -27,9 +26,9 @@ async function resend(
     resent = await ports.callbackQueries.resend(merchantAccount, callbackId);
   } catch (error) {
     ports.logger.warn('a resend got no answer from the owner', { error });
-    return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+    return noAnswer(session, ports.now());
   }
   return resent === undefined
-    ? failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND)
+    ? notFound(session, ports.now(), 'callback_id')
     : callbacksResponse(session, [callbackRecord(resent)]);
 }

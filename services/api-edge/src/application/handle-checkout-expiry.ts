@@ -1,4 +1,4 @@
-import { CHECKOUT_ATTEMPTS_MAX, RESPONSE_CODES } from '@gateway/contracts';
+import { CHECKOUT_ATTEMPTS_MAX } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
 import type { Situation } from '../domain/checkout';
 import { situationOf } from '../domain/checkout';
@@ -12,7 +12,7 @@ import { handleRequest } from './handle-request';
 import type { Checkout, OperationEntry } from './ports';
 import { repeatUntil } from './repeat-until';
 import type { Answer, ClosedState, Session } from './responses';
-import { checkoutClosedResponse, failure } from './responses';
+import { checkoutClosedResponse, notFound } from './responses';
 
 /** `POST /api/pf/checkout/expire`: closes a card-entry page at once. Repeating it is harmless. */
 export function handleCheckoutExpiry(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
@@ -31,7 +31,7 @@ async function expire(
   const page = await pageOf(ports, merchantAccount, request);
   const checkout = page?.checkoutId === undefined ? undefined : await ports.checkouts.find(page.checkoutId);
   if (page === undefined || checkout === undefined)
-    return failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND);
+    return notFound(session, ports.now(), 'reference' in request ? 'reference' : 'transaction_unique_id');
   const { transactionUniqueId } = page;
   const state = stateOf(await closeCheckout(ports, checkout));
   return checkoutClosedResponse(session, ports.now(), { transactionUniqueId, state });

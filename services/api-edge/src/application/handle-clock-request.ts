@@ -2,18 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Account, FollowedClock, KeptRequest, SandboxClocks } from '@gateway/accounts';
 import { allHaveFollowed, mayMoveClock, moveOf, refusalOfMove } from '@gateway/accounts';
 import type { AuditLog } from '@gateway/audit';
-import { RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
+import { unixSeconds } from '@gateway/contracts';
 import type { Incoming } from './admit';
+import { notAllowed } from './choose-operation';
 import { clockEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Idempotency, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { failure, sandboxAnswer, tooManyRequests } from './responses';
+import { keyUsed, sandboxAnswer, tooManyRequests } from './responses';
 
 const SECOND_MS = 1_000;
 /** How long an answer waits for the services to follow. The clock is moved in any case. */
 const FOLLOW_TIMEOUT_MS = 10_000;
 const LOOK_EVERY_MS = 50;
+const NEVER_LIVE = 'Send it for a sandbox account that was never live: only the clock of such an account moves';
 
 export interface ClockPorts extends Ports {
   clocks: SandboxClocks;
@@ -33,7 +35,7 @@ export function handleClockRequest(ports: ClockPorts, incoming: Incoming): Promi
     async carryOut(session, { merchantAccount }, { advanceSeconds }, idempotencies) {
       const account = await ports.latestAccount(merchantAccount);
       if (account === undefined || !mayMoveClock(account)) {
-        return failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED);
+        return notAllowed(session, ports.now(), { whoMay: NEVER_LIVE });
       }
       const known = await ports.clocks.find(merchantAccount);
       if (advanceSeconds === undefined) return clockResponse(session, { known, at: ports.now() });
@@ -87,7 +89,8 @@ async function move(
 
 /** Until that time (epoch ms). */
 function tooMuch(session: Session, now: number, until: number): Answer {
-  return tooManyRequests(session, now, Math.max(1, Math.ceil((until - now) / SECOND_MS)));
+  const retryAfterSeconds = Math.max(1, Math.ceil((until - now) / SECOND_MS));
+  return tooManyRequests(session, now, { reason: 'clock-limits', retryAfterSeconds });
 }
 
 function keptOf({ key, bodyHash }: Idempotency, { sessionId }: Session): KeptRequest {
@@ -117,8 +120,7 @@ async function replayOf(
   const earlier = known && idempotencies.map(({ key }) => moveOf(known, key)).find((move) => move !== undefined);
   if (known === undefined || earlier?.request === undefined) return undefined;
   const { at, aheadMs, request } = earlier;
-  if (!idempotencies.some(({ bodyHash }) => bodyHash === request.bodyHash))
-    return failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED);
+  if (!idempotencies.some(({ bodyHash }) => bodyHash === request.bodyHash)) return keyUsed(session, ports.now());
   const then = await untilFollowed(ports, { ...known, aheadMs });
   return { ...clockResponse({ ...session, sessionId: request.sessionId }, { known: then, at }), replayed: true };
 }

@@ -1,11 +1,14 @@
 import type { LedgerLine } from '@gateway/contracts';
-import { RESPONSE_CODES, TEST_CURRENCY } from '@gateway/contracts';
+import { TEST_CURRENCY } from '@gateway/contracts';
 import type { Incoming } from './admit';
+import { notAllowed } from './choose-operation';
 import { ledgerEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { CardQueries, PayoutQueries, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { failure, sandboxAnswer } from './responses';
+import { noAnswer, notFound, sandboxAnswer } from './responses';
+
+const NO_BANKS = 'Send it to a gateway with simulated banks: this one has none';
 
 /** What the simulated banks did for one operation or payout, oldest first. */
 export type SandboxLedger = (reference: string) => Promise<readonly LedgerLine[]>;
@@ -27,16 +30,16 @@ export function handleLedgerRequest(ports: LedgerPorts, incoming: Incoming): Pro
     checkRules: () => undefined,
     async carryOut(session, { merchantAccount }, { reference }) {
       const { sandboxLedger, now } = ports;
-      if (sandboxLedger === undefined) return failure(session, now(), RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED);
+      if (sandboxLedger === undefined) return notAllowed(session, now(), { whoMay: NO_BANKS });
       try {
         if (!(await isOwn(ports, merchantAccount, reference))) {
-          return failure(session, now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND);
+          return notFound(session, now(), 'reference');
         }
         const entries = await sandboxLedger(reference);
         return ledgerResponse(session, now(), entries.filter(isInTest));
       } catch (error) {
         ports.logger.warn('the ledger got no answer', { error });
-        return failure(session, now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+        return noAnswer(session, now());
       }
     },
   });

@@ -1,5 +1,4 @@
 import type { PayoutOutcome } from '@gateway/contracts';
-import { RESPONSE_CODES } from '@gateway/contracts';
 import { checkPayoutWindow } from '../domain/payout-fields';
 import type { PayoutQuery } from '../domain/payout-request';
 import type { Incoming } from './admit';
@@ -10,7 +9,7 @@ import type { Amounts } from './payout-responses';
 import { payoutQueryRecord, payoutQueryResponse } from './payout-responses';
 import type { ListPlaces, PayoutPorts, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { failure } from './responses';
+import { noAnswer } from './responses';
 
 export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'> & { payoutListPlaces: ListPlaces };
 
@@ -42,7 +41,7 @@ async function list(
     payouts = await ports.payoutQueries.list(merchantAccount, query);
   } catch (error) {
     ports.logger.warn('a listing got no answer from the owner', { error });
-    return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+    return noAnswer(session, ports.now());
   }
   const records = payouts.map((payout) => payoutQueryRecord(payout, amounts));
   return payoutQueryResponse(session, ports.now(), records);

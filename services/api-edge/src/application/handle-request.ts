@@ -1,11 +1,10 @@
 import type { Account } from '@gateway/accounts';
 import { payoutCurrenciesOf } from '@gateway/accounts';
-import type { ResponseCode } from '@gateway/contracts';
 import { RawText, RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import { annotate } from '@gateway/service-kit';
-import type { AccountForRules } from '../domain/account-rules';
-import type { AccountReason, MoneyOf } from '../domain/account-reasons';
+import type { AccountForRules, AccountRefusal } from '../domain/account-rules';
+import type { MoneyOf } from '../domain/account-reasons';
 import { whyAccountRefuses } from '../domain/account-reasons';
 import type { RawFields, RawValue } from '../domain/body';
 import { checkTable } from '../domain/field-check';
@@ -15,14 +14,14 @@ import { chooseOperation } from './choose-operation';
 import type { Endpoint, Operation } from './endpoint';
 import type { Idempotency, Ports } from './ports';
 import type { Answer, FieldProblem, Session } from './responses';
-import { failure, fieldFailure, problem, unavailable } from './responses';
+import { fieldFailure, problem, refusal, unavailable } from './responses';
 
 /** What an endpoint does with a request that has passed the checks of its declaration. */
 export interface RequestKind<Request> {
   /** Step 5: fields that are valid, and which this account must not send. */
   refusedFields?(request: Request, account: Account): FieldProblem[];
   /** Step 6: the code of the refusal. */
-  checkRules(request: Request, account: AccountForRules): ResponseCode | undefined;
+  checkRules(request: Request, account: AccountForRules): AccountRefusal | undefined;
   /** `slot` is released afterwards, or earlier: a request that only waits must not hold it. */
   carryOut(
     session: Session,
@@ -57,12 +56,8 @@ export async function handleRequest<Request>(
       const code = kind.checkRules(checked.request, rulesOf(account));
       if (code !== undefined) {
         const money: MoneyOf = checked.request as object;
-        return accountRefusal(
-          session,
-          ports.now(),
-          code,
-          whyAccountRefuses(code, money, rulesOf(account), session.family),
-        );
+        const why = whyAccountRefuses(code, money, rulesOf(account), session.family);
+        return refusal(session, ports.now(), code, why);
       }
       return await kind.carryOut(session, account, checked.request, idempotenciesOf(ports, incoming), slot);
     } finally {
@@ -73,11 +68,6 @@ export async function handleRequest<Request>(
     ports.logger.error('a request could not be handled', { error });
     return unavailable(session, ports.now());
   }
-}
-
-/** The message stays the code's; `errors` names the field that the account does not allow so. */
-function accountRefusal(session: Session, now: number, code: ResponseCode, why: AccountReason | undefined): Answer {
-  return failure(session, now, code, why && { errors: [problem(code, why.field, why.reason, why.hint)] });
 }
 
 /** Step 5. */

@@ -2,7 +2,7 @@ import type { Account, ListPlaces, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { tooManyRequests, unavailable } from './responses';
 
-const RETRY_SECONDS = 1;
+const TOO_MANY_LISTS = { reason: 'too-many-at-once', retryAfterSeconds: 1 } as const;
 
 /** Makes a list in one of its places. Without one: 429 if the account's own lists hold them, else 503. */
 export async function listInPlace(
@@ -12,7 +12,7 @@ export async function listInPlace(
   list: () => Promise<Answer>,
 ): Promise<Answer> {
   const place = await places.take(account);
-  if (place === 'share') return tooManyRequests(session, now(), RETRY_SECONDS);
+  if (place === 'share') return tooManyRequests(session, now(), TOO_MANY_LISTS);
   if (place === 'full') return unavailable(session, now());
   try {
     return await list();

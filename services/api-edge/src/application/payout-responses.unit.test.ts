@@ -46,14 +46,14 @@ test('the answer to a payout has the fields of the interface and of decisions.md
 });
 
 test('a failure has neither an authcode nor a sessionid', () => {
-  expect(failure({ ...SESSION, merchantAccount: 'demo_merchant' }, 1_999, 3014).body).toEqual({
+  expect(failure({ ...SESSION, merchantAccount: 'demo_merchant' }, 1_999, 2001).body).toEqual({
     api_version: 1,
     merchant_account: 'demo_merchant',
     session_id: 's',
     timestamp: 1,
     status: 'error',
-    code: 3014,
-    message: 'There was no transaction found on your Check request',
+    code: 2001,
+    message: 'Incorrect value in merchant account or pass field',
   });
 });
 

@@ -1,5 +1,6 @@
 import type { AnswerValues, ErrorReason, OperationOutcome, ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES, coded, messageForField, messageOfCode, renderAnswer, unixSeconds } from '@gateway/contracts';
+import { RESPONSE_CODES, coded, messageForField, renderAnswer, unixSeconds } from '@gateway/contracts';
+import type { FieldName } from '../domain/field-names';
 import type { FieldProblem } from '../domain/field-table';
 
 export type { FieldProblem };
@@ -66,18 +67,23 @@ export function sandboxAnswer(session: Session, at: number, fields: object): Ans
 /** Lists what each reason means. */
 export const ERRORS_PATH = '/errors';
 
-/** A failed request, with the registry's message unless another is given. */
-export function failure(
+/** What says no more: a reason would help whoever guesses passwords, and nobody knows more about the others. */
+type CodeWithoutReason = (typeof RESPONSE_CODES)['WRONG_CREDENTIALS' | 'OUTCOME_UNKNOWN' | 'INTERNAL_ERROR'];
+
+/** A failed request that gives no reason. */
+export function failure(session: Session, now: number, code: CodeWithoutReason): Answer {
+  return failed(session, now, coded(code));
+}
+
+function failed(
   session: Session,
   now: number,
-  code: ResponseCode,
-  more: { message?: string; errors?: readonly FieldProblem[] } = {},
+  { code, message }: { code: ResponseCode; message: string },
+  more: object = {},
 ): Answer {
-  const { message = messageOfCode(code), errors } = more;
   const { transactionUniqueId } = session;
   const authcode = session.family === 'card' ? null : undefined;
-  const values = { transactionUniqueId, timestamp: now, authcode, status: 'error', code, message };
-  return answer(session, values, errors === undefined ? {} : { errors: errors.map(withLink(session)) });
+  return answer(session, { transactionUniqueId, timestamp: now, authcode, status: 'error', code, message }, more);
 }
 
 function withLink({ baseUrl = '' }: Session) {
@@ -88,7 +94,19 @@ function withLink({ baseUrl = '' }: Session) {
 export function fieldFailure(session: Session, now: number, problems: readonly FieldProblem[]): Answer {
   const [first] = problems;
   if (first === undefined) throw new Error('a field failure without a problem');
-  return failure(session, now, first.code, { message: first.message, errors: problems });
+  return failed(session, now, first, { errors: problems.map(withLink(session)) });
+}
+
+/** What a refusal is about, if no rule of a field is broken. */
+export interface Why {
+  /** A field, or the other part of a request that is wrong, such as a header. */
+  readonly field: string;
+  readonly reason: ErrorReason;
+  readonly hint: string;
+}
+
+export function refusal(session: Session, now: number, code: ResponseCode, { field, reason, hint }: Why): Answer {
+  return fieldFailure(session, now, [problem(code, field, reason, hint)]);
 }
 
 /** @param field or the other part of a request that is wrong, such as a header */
@@ -175,9 +193,63 @@ export function checkResponse(session: Session, code: ResponseCode, transactions
 
 /** Nothing was processed and nothing will be: the merchant may send the same request again. */
 export function unavailable(session: Session, now: number): Answer {
-  return { ...failure(session, now, RESPONSE_CODES.SERVICE_UNAVAILABLE), httpStatus: 503, retryAfterSeconds: 1 };
+  return { ...noAnswer(session, now), httpStatus: 503, retryAfterSeconds: 1 };
 }
 
-export function tooManyRequests(session: Session, now: number, retryAfterSeconds: number): Answer {
-  return { ...failure(session, now, RESPONSE_CODES.TOO_MANY_REQUESTS), httpStatus: 429, retryAfterSeconds };
+/** The service that knows does not answer. */
+export function noAnswer(session: Session, now: number): Answer {
+  const hint = 'Send the same request again in some seconds';
+  return refusal(session, now, RESPONSE_CODES.SERVICE_UNAVAILABLE, { field: 'request', reason: 'unavailable', hint });
+}
+
+const WAIT = 'Wait for the seconds in Retry-After';
+
+/** The limits that an account, or whoever tries its password, can exceed. */
+const LIMIT_HINTS = {
+  'too-many-logins': `${WAIT}, and check merchant_account and merchant_password`,
+  'rate-limit': `${WAIT}, then send fewer requests a second, or ask the operator for a higher rate`,
+  'too-many-at-once': 'Wait for an answer before you send the next request, or ask the operator for more at once',
+  'sandbox-quota': `${WAIT}, or ask the operator for more records in the test currency`,
+  'sandbox-full': `${WAIT}, or ask the operator to make room for the test currency`,
+  'clock-limits': `${WAIT}, then move the clock again`,
+} as const satisfies Partial<Record<ErrorReason, string>>;
+export type LimitReason = keyof typeof LIMIT_HINTS;
+
+export function tooManyRequests(
+  session: Session,
+  now: number,
+  { reason, retryAfterSeconds }: { reason: LimitReason; retryAfterSeconds: number },
+): Answer {
+  const why = { field: 'request', reason, hint: LIMIT_HINTS[reason] };
+  return { ...refusal(session, now, RESPONSE_CODES.TOO_MANY_REQUESTS, why), httpStatus: 429, retryAfterSeconds };
+}
+
+/** The account has made a request of this id. */
+export function idUsed(session: Session, now: number): Answer {
+  return refusal(session, now, RESPONSE_CODES.UNIQUE_ID_USED, {
+    field: 'transaction_unique_id',
+    reason: 'id-used',
+    hint: 'Send an id that the account has not used, or ask with CHECK what became of this one',
+  });
+}
+
+/** An Idempotency-Key names one request: another one needs another key. */
+export function keyUsed(session: Session, now: number): Answer {
+  return refusal(session, now, RESPONSE_CODES.UNIQUE_ID_USED, {
+    field: 'Idempotency-Key',
+    reason: 'key-used',
+    hint: 'Send the same fields as the first time, or another Idempotency-Key',
+  });
+}
+
+/** By the field that names what the account does not have. */
+const NOT_FOUND_HINTS = {
+  callback_id: 'Send a callback_id that POST /api/pf/callbacks lists',
+  reference: 'Send the reference of an operation or payout of the account',
+  transaction_unique_id: 'Send the transaction_unique_id of a card-entry page of the account',
+} as const satisfies Partial<Record<FieldName, string>>;
+
+export function notFound(session: Session, now: number, field: keyof typeof NOT_FOUND_HINTS): Answer {
+  const why: Why = { field, reason: 'not-found', hint: NOT_FOUND_HINTS[field] };
+  return refusal(session, now, RESPONSE_CODES.TRANSACTION_NOT_FOUND, why);
 }

@@ -8,9 +8,10 @@ import { pendingOutcome } from './pending-outcome';
 import type { PaymentTurns } from './payment-turns';
 import type { PendingOutcomes } from './pending-outcomes';
 import type { Account, Idempotency, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
-import type { Answer, Session } from './responses';
+import type { Answer, LimitReason, Session } from './responses';
 import { repeatUntil } from './repeat-until';
-import { failure, operationResponse, tooManyRequests, unavailable } from './responses';
+import { failure, idUsed, keyUsed, operationResponse, tooManyRequests, unavailable } from './responses';
+import type { SandboxRefusal } from './sandbox-quota';
 import { isTestRequest } from './sandbox-quota';
 
 export interface SubmitPorts extends Ports {
@@ -58,7 +59,7 @@ export async function submit<Entry extends JournalEntry>(
   }
   if (earlier !== undefined) return replayOf(ports, session, submission, earlier);
   const refusal = submission.isTest ? ports.sandbox.refusal(submission.merchantAccount) : undefined;
-  if (refusal !== undefined) return tooManyRequests(session, ports.now(), refusal.retryAfterSeconds);
+  if (refusal !== undefined) return tooManyRequests(session, ports.now(), limitOf(refusal));
   const late = submission.late?.bind(submission);
   const offered = await offer(ports, () => submission.prepare(), late);
   switch (offered.kind) {
@@ -78,9 +79,7 @@ export async function submit<Entry extends JournalEntry>(
         ports,
         async () => {
           const first = await earlierOf(ports, submission);
-          return first === undefined
-            ? failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED)
-            : replayOf(ports, session, submission, first);
+          return first === undefined ? idUsed(session, ports.now()) : replayOf(ports, session, submission, first);
         },
         // Without a reference, because the allotted one is not recorded.
         () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
@@ -88,6 +87,10 @@ export async function submit<Entry extends JournalEntry>(
     default:
       return assertNever(offered);
   }
+}
+
+function limitOf({ limit, retryAfterSeconds }: SandboxRefusal): { reason: LimitReason; retryAfterSeconds: number } {
+  return { reason: limit === 'disk' ? 'sandbox-full' : 'sandbox-quota', retryAfterSeconds };
 }
 
 async function orUnknown(ports: SubmitPorts, work: () => Promise<Answer>, unknown: () => Answer): Promise<Answer> {
@@ -127,7 +130,7 @@ async function replayOf<Entry extends JournalEntry>(
   earlier: Entry,
 ): Promise<Answer> {
   if (!submission.idempotencies.some(({ bodyHash }) => bodyHash === earlier.idempotency?.bodyHash))
-    return failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED);
+    return keyUsed(session, ports.now());
   const replay = await orUnknown(
     ports,
     () => answerAgain(ports, session, earlier),

@@ -1,6 +1,6 @@
-import type { ErrorReason, ResponseCode } from '@gateway/contracts';
+import type { ErrorReason } from '@gateway/contracts';
 import { formatAmountE4, minorUnitE4, RESPONSE_CODES, TEST_CURRENCY } from '@gateway/contracts';
-import type { AccountForRules } from './account-rules';
+import type { AccountForRules, AccountRefusal } from './account-rules';
 
 /** The money of a request that has some. Its currency is one of ISO 4217, so a hint may name it. */
 export interface MoneyOf {
@@ -14,13 +14,13 @@ export interface AccountReason {
   readonly hint: string;
 }
 
-/** Why the rules of step 6 refused a request with this code; undefined if the code says it all. */
+/** Why the rules of step 6 refused a request with this code. */
 export function whyAccountRefuses(
-  code: ResponseCode,
+  code: AccountRefusal,
   { currency = '', amountE4 }: MoneyOf,
   account: AccountForRules,
   family: 'card' | 'payout',
-): AccountReason | undefined {
+): AccountReason {
   switch (code) {
     case RESPONSE_CODES.ACCOUNT_NOT_ACTIVATED:
       return { field: 'currency', reason: 'not-activated', hint: activationHint(currency, account, family) };
@@ -43,8 +43,6 @@ export function whyAccountRefuses(
       return { field: 'amount', ...whyAmount(currency, amountE4) };
     case RESPONSE_CODES.QUERY_TIMES_OUT_OF_ORDER:
       return { field: 'time_to', reason: 'times-out-of-order', hint: 'Send a time_to that is not before time_from' };
-    default:
-      return undefined;
   }
 }
 

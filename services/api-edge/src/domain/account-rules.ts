@@ -1,4 +1,4 @@
-import type { ResponseCode, TransactionType } from '@gateway/contracts';
+import type { TransactionType } from '@gateway/contracts';
 import { RESPONSE_CODES, TEST_CURRENCY, isWholeInMinorUnits } from '@gateway/contracts';
 
 /** Facts about the account that the rules need. */
@@ -20,6 +20,15 @@ export interface RequestForRules {
   readonly midReference?: string;
 }
 
+/** Codes of step 6. Each has its reason in `whyAccountRefuses`. */
+export type AccountRefusal = (typeof RESPONSE_CODES)[
+  | 'ACCOUNT_NOT_ACTIVATED'
+  | 'NO_MID_FOR_CURRENCY'
+  | 'AMOUNT_OUT_OF_LIMITS'
+  | 'MID_NOT_ACTIVE'
+  | 'AMOUNT_INCORRECT'
+  | 'QUERY_TIMES_OUT_OF_ORDER'];
+
 /** A zero amount verifies the card; it moves nothing. */
 const MAY_BE_ZERO: ReadonlySet<TransactionType> = new Set(['AUTH', 'AUTH3D']);
 
@@ -34,7 +43,7 @@ const FOLLOW_UPS: ReadonlySet<TransactionType> = new Set(['SETTLE', 'VOID', 'REF
 export function checkAccountRules(
   request: RequestForRules,
   account: Omit<AccountForRules, 'payoutCurrencies'>,
-): ResponseCode | undefined {
+): AccountRefusal | undefined {
   const { transactionType, amountE4, currency, midReference } = request;
   if (currency === undefined || amountE4 === undefined) return undefined;
 
@@ -62,7 +71,7 @@ interface Money {
 export function checkPayoutRules(
   { amountE4, currency }: Money,
   account: Pick<AccountForRules, 'activated' | 'limits' | 'payoutCurrencies'>,
-): ResponseCode | undefined {
+): AccountRefusal | undefined {
   if (!isActivatedFor(account, currency)) return RESPONSE_CODES.ACCOUNT_NOT_ACTIVATED;
   if (!account.payoutCurrencies.includes(currency)) return RESPONSE_CODES.NO_MID_FOR_CURRENCY;
   if (!isWithinLimits(account, { amountE4, currency })) return RESPONSE_CODES.AMOUNT_OUT_OF_LIMITS;

@@ -1,5 +1,6 @@
-import type { Receiver, ReceiverType, ResponseCode } from '@gateway/contracts';
+import type { Receiver, ReceiverType } from '@gateway/contracts';
 import { isSepaIban, RawText, RECEIVER_TYPES, RESPONSE_CODES } from '@gateway/contracts';
+import type { AccountRefusal } from './account-rules';
 import { boundedText } from './body';
 import type { RequestTable } from './field-check';
 import { texts } from './field-check';
@@ -162,6 +163,6 @@ export const PAYOUT_QUERY_TABLE: RequestTable<PayoutQuery> = {
 };
 
 /** Step 6 for a query: its window must not end before it begins. */
-export function checkPayoutWindow({ from, to }: PayoutQuery): ResponseCode | undefined {
+export function checkPayoutWindow({ from, to }: PayoutQuery): AccountRefusal | undefined {
   return from > to ? RESPONSE_CODES.QUERY_TIMES_OUT_OF_ORDER : undefined;
 }

@@ -154,14 +154,14 @@ describe('the account', () => {
     const facts = { ...account, ...state };
     const code = checkAccountRules(request, facts);
     expect(code).toBeDefined();
-    const why = whyAccountRefuses(code ?? 0, request, facts, 'card');
+    const why = whyAccountRefuses(code!, request, facts, 'card');
     expect(why).toMatchObject({ reason, hint: expect.stringContaining(hint) as string });
   });
 
   test('names the payouts that it has', () => {
     const request = { amountE4: 100_000, currency: 'EUR' };
     const code = checkPayoutRules(request, account);
-    expect(whyAccountRefuses(code ?? 0, request, account, 'payout')).toEqual({
+    expect(whyAccountRefuses(code!, request, account, 'payout')).toEqual({
       field: 'currency',
       reason: 'no-payouts',
       hint: 'The account has no payouts in EUR: send XTS',

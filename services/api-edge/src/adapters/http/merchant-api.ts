@@ -21,7 +21,7 @@ import { sessionOf } from '../../application/admit';
 import type { ContentType, Endpoint } from '../../application/endpoint';
 import { metricNameOf } from '../../application/endpoint';
 import type { Answer, Family, FieldProblem, Session } from '../../application/responses';
-import { failure, problem, sessionIdIn } from '../../application/responses';
+import { failure, fieldFailure, problem, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { showAboutPages } from './about-pages';
@@ -225,7 +225,7 @@ function handle(
     if (fields === 'malformed') {
       await options.pace.take(sourceOf(request));
       const errors = [formatProblem(mediaTypeOf(request))];
-      send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR, { errors }));
+      send(response, fieldFailure(session, options.now(), errors));
       return;
     }
     Object.assign(localsOf(response), {
@@ -292,7 +292,7 @@ function transport(
   options: MerchantApiOptions,
 ): Answer {
   const { session } = localsOf(response);
-  return { ...failure(session, options.now(), why.code, { errors: [why] }), httpStatus };
+  return { ...fieldFailure(session, options.now(), [why]), httpStatus };
 }
 
 const { FORMAT_ERROR, GATE_ERROR } = RESPONSE_CODES;

@@ -159,7 +159,7 @@ function createTypes(schemas: Schemas, made: Map<string, Schema>) {
     const values = type === 'string' && field !== 'code' ? valuesOf(alternatives) : [];
     if (values.length === 0) return { type, ...extra };
     if (values.length === 1) return { type, enum: values, ...extra };
-    const name = `${owner}${pascal(field)}`;
+    const name = titleOf(alternatives) ?? `${owner}${pascal(field)}`;
     made.set(name, { type, enum: values, ...(description === undefined ? {} : { description }) });
     return reference(name);
   }
@@ -182,8 +182,11 @@ const pascal = (name: string): string =>
 
 /** `FieldError` for the items of `FieldErrors`. */
 function itemNameOf(lists: readonly Schema[]): string | undefined {
-  const title = lists.map((list) => list['title']).find((text) => typeof text === 'string');
-  return title?.replace(/s$/, '');
+  return titleOf(lists)?.replace(/s$/, '');
+}
+
+function titleOf(alternatives: readonly Schema[]): string | undefined {
+  return alternatives.map((schema) => schema['title']).find((text) => typeof text === 'string');
 }
 
 function kindsOf(schema: Schema): string[] {

@@ -16,7 +16,7 @@ import {
   checkResponse,
   checkoutClosedResponse,
   checkoutResponse,
-  failure,
+  notFound,
   fieldFailure,
   operationResponse,
   problem,
@@ -360,7 +360,7 @@ const CALLBACKS: Readonly<Record<string, readonly Case[]>> = {
     {
       outcome: 'not found',
       shape: 'CardRefused',
-      answer: failure(account, ACCEPTED_AT_MS, RESPONSE_CODES.TRANSACTION_NOT_FOUND).body,
+      answer: notFound(account, ACCEPTED_AT_MS, 'callback_id').body,
     },
   ],
 };
@@ -401,7 +401,7 @@ const LEDGER: readonly Case[] = [
     outcome: 'not found',
     shape: 'CardRefused',
     fields: UNKNOWN_REFERENCE,
-    answer: failure(account, ACCEPTED_AT_MS, RESPONSE_CODES.TRANSACTION_NOT_FOUND).body,
+    answer: notFound(account, ACCEPTED_AT_MS, 'reference').body,
   },
 ];
 
@@ -503,7 +503,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     {
       outcome: 'not found',
       shape: 'CardRefused',
-      answer: failure(card, ACCEPTED_AT_MS, RESPONSE_CODES.TRANSACTION_NOT_FOUND).body,
+      answer: notFound(card, ACCEPTED_AT_MS, 'transaction_unique_id').body,
     },
   ],
   Payout: [
