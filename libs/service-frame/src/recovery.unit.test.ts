@@ -23,7 +23,6 @@ async function watch() {
   const recovery = await openRecovery({
     mongo: { collection: () => collection } as never,
     clock: { now: Date.now } as never,
-    topicPrefix: '',
     onFatal,
     metrics: createMetrics('test', { processFigures: false }),
     logger: silentLogger,

@@ -50,7 +50,12 @@ function message(number: number) {
   const paymentId = 'PAYMENT000000000';
   return {
     declaration: ExpireAuthorization,
-    data: { paymentId, merchantAccount: 'merchant', reference: `${paymentId}000${number}`, expiresAt: frame.clock.now() },
+    data: {
+      paymentId,
+      merchantAccount: 'merchant',
+      reference: `${paymentId}000${number}`,
+      expiresAt: frame.clock.now(),
+    },
     key: paymentId,
   } as never;
 }

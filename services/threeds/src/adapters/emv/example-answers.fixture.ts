@@ -26,6 +26,7 @@ export function exampleCalls(url: string) {
     url,
     timeoutMs: 5_000,
     callsAtOnce: 8,
+    isProduction: false,
     own: { results: 'r', notification: 'n', publicUrl: 'p' },
     metrics: createMetrics('test', { processFigures: false }),
     logger: createLogger({ service: 'test', level: 'silent' }),
