@@ -22,7 +22,10 @@ const oneTlsFactory = [
     selector: `Property[key.name=${TLS_OPTIONS}]`,
     message: 'Take TLS options from tlsClientOptions or tlsServerOptions.',
   },
-  { selector: `MemberExpression[property.name=${TLS_OPTIONS}]`, message: 'Take TLS options from tls-options.ts.' },
+  {
+    selector: `AssignmentExpression > MemberExpression.left[property.name=${TLS_OPTIONS}]`,
+    message: 'Take TLS options from tls-options.ts.',
+  },
 ];
 /** Its TLS has Node's defaults, and it has no bounds. */
 const noFetch = [{ selector: 'CallExpression[callee.name="fetch"]', message: 'Call by createHttpClient.' }];
@@ -30,7 +33,9 @@ const noTest = ['**/*.test.ts', '**/test/**', '**/*.fixture.ts'];
 /** How long something took says more of the machine than of the code. */
 const clock = (selector) => ({ selector, message: 'Count the work (countWork), or wait for what has to happen.' });
 const clocks = [
-  clock('BinaryExpression[operator="-"][left.callee.object.name=/^(performance|Date)$/]'),
+  clock(
+    'BinaryExpression[operator="-"][left.callee.object.name=/^(performance|Date)$/][left.callee.property.name="now"]',
+  ),
   clock('CallExpression[callee.property.name=/^(cpuUsage|hrtime)$/]'),
 ];
 
