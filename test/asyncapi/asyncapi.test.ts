@@ -123,7 +123,7 @@ describe('what is not as documented is named:', () => {
 
   test('a field that the document has lost', () => {
     const lost = changed(({ components: { schemas } }) => {
-      const { properties } = schemas['CardEventsData'] as { properties: Record<string, unknown> };
+      const { properties } = schemas['CardCharged'] as { properties: Record<string, unknown> };
       delete properties['message'];
     });
     expect(createMessageCheck(lost)(event)).toContain('must NOT have additional properties message');

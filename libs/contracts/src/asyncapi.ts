@@ -17,7 +17,7 @@ const NAMES = Object.keys(topics) as TopicName[];
 export const readingRules: readonly string[] = [
   '**Order.** Messages about one payment or payout are in order. There is no order between payments.',
   '**Duplicates.** A message can come more than once, and an event can come again after later ones. Remember the `ce_id` of the events you have seen; deduplicate commands by `reference`. An event never comes for the first time before the events of its `ce_subject` with a lower `ce_aggregateversion`.',
-  '**Compatibility.** Within a version of a topic, schemas only get optional fields, and topics get further message types: ignore those that you do not know. No field goes away, becomes required or gets another type; keys stay, and retention does not get shorter. A list of values (`status`, `transactionType`, …) can get longer, and `code` is an open list: treat a value that you do not know as a type that you do not know. Anything else is a new topic with a higher version in its name, beside the old one until nobody reads that.',
+  '**Compatibility.** Within a version of a topic, fields are only added, and topics get further message types: ignore those that you do not know. No field goes away or gets another type. The schemas say what is written now: a release may promise more, such as a field that is always there from then on, and never less. Since 0.2.0 the status is constant in almost every type of event, and amount, currency, brand and MID are required where they are always there; older messages may lack fields. Keys stay, and retention does not get shorter. A list of values (`status`, `transactionType`, …) can get longer, and `code` is an open list: treat a value that you do not know as a type that you do not know. Anything else is a new topic with a higher version in its name, beside the old one until nobody reads that.',
   '**Start from the beginning** (`auto.offset.reset=earliest`) if you must not miss anything.',
 ];
 
@@ -54,8 +54,8 @@ function deadLettersOf(topic: TopicName): string | undefined {
 }
 
 /** Message types that share their data share its schema, which is named after their topic. */
-function payloadName({ type, topic, schema }: MessageDeclaration): string {
-  return messages.filter((other) => other.schema === schema).length === 1 ? type : `${capitalized(topic)}Data`;
+function payloadName({ type, topic, written }: MessageDeclaration): string {
+  return messages.filter((other) => other.written === written).length === 1 ? type : `${capitalized(topic)}Data`;
 }
 
 function example({ key, headers, payload }: MessageExample, name: string): Json {
@@ -150,7 +150,7 @@ function components(parts: Parts): Json {
     headersName(kind as HeaderKind),
     plain(schema),
   ]);
-  const payloads = messages.map((message) => [payloadName(message), plain(message.schema)]);
+  const payloads = messages.map((message) => [payloadName(message), plain(message.written)]);
   const tags = Object.values<ServiceDeclaration>(services)
     .filter(({ consumes, produces }) => consumes.length + produces.length > 0)
     .map(({ name }) => [name, { name, description: TAG }]);

@@ -69,6 +69,14 @@ const CofType = Type.Union([Type.Literal('CIT-initial'), Type.Literal('CIT-subse
 /** Attempts that a cardholder has on one card-entry page. */
 export const CHECKOUT_ATTEMPTS_MAX = 3;
 
+export const CheckoutAttempt = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: CHECKOUT_ATTEMPTS_MAX,
+    description: 'On the card-entry page: its attempts share a payment, and succeed once at most',
+  }),
+);
+
 const NumberLimit = Type.Union([Type.Literal('perBin'), Type.Literal('inAll')], {
   description:
     'The account has sent all the card numbers that it may in a day, so the card was refused: it is not in the vault, and the token names none',
@@ -89,13 +97,7 @@ const card = {
   cofType: Type.Optional(CofType),
   customer: Customer,
   callbackUrl: Type.Optional(HttpsUrl),
-  checkoutAttempt: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: CHECKOUT_ATTEMPTS_MAX,
-      description: 'On the card-entry page: its attempts share a payment, and succeed once at most',
-    }),
-  ),
+  checkoutAttempt: CheckoutAttempt,
   browserIp: Type.Optional(
     Type.String({ maxLength: 45, description: 'On the card-entry page: where the card came from' }),
   ),

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
 import type { TopicName } from './topics';
@@ -36,18 +36,35 @@ export interface MessageDeclaration<T = unknown> extends Validator {
   readonly type: string;
   readonly topic: TopicName;
   readonly description: string;
+  /** What readers of the gateway accept: also what the last release wrote (ADR 0053). */
   readonly schema: TObject;
+  /** What this release writes: the same, or narrower. For readers outside. */
+  readonly written: TObject;
   /** Carries the TypeScript type; has no value. */
   readonly __data?: T;
 }
 
 export type DataOf<D> = D extends MessageDeclaration<infer T> ? T : never;
 
+/** @param written if it is narrower than `schema`; see {@link narrowed} */
 export function declareMessage<S extends TObject>(
   topic: TopicName,
   type: string,
   description: string,
   schema: S,
+  written: TObject = schema,
 ): MessageDeclaration<Static<S>> {
-  return { type, topic, description, schema, ...validatorOf(schema, type) };
+  return { type, topic, description, schema, written, ...validatorOf(schema, type) };
+}
+
+/**
+ * A schema with fewer values: fields that are always there, and fields with a schema that accepts less. What matches it
+ * matches the first one, too.
+ */
+export function narrowed(
+  schema: TObject,
+  { always = [], fields = {} }: { always?: readonly string[]; fields?: TProperties },
+): TObject {
+  const required = [...new Set([...(schema.required ?? []), ...always])];
+  return { ...schema, properties: { ...schema.properties, ...fields }, required };
 }

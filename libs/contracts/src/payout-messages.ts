@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox';
+import type { Static, TObject } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { payoutAnswerSchemas, payoutCallbackSchemas } from './answers';
 import {
@@ -13,8 +13,8 @@ import {
   TransactionUniqueId,
 } from './fields';
 import type { DataOf } from './message';
-import { declareMessage } from './message';
-import { IsTest } from './test-mark';
+import { declareMessage, narrowed } from './message';
+import { IsTest, ModeField } from './test-mark';
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
@@ -107,6 +107,7 @@ const PayoutRecord = Type.Object({
   receiverCountry: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2, of the IBAN' }),
   bank: Type.Optional(Type.String({ maxLength: 64, description: 'Name of the bank connector' })),
   status: PayoutStatusField,
+  mode: ModeField,
   callbackUrl: Type.Optional(
     Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback reports' }),
   ),
@@ -115,12 +116,27 @@ const PayoutRecord = Type.Object({
 });
 export type PayoutRecord = Static<typeof PayoutRecord>;
 
-const event = <T extends string>(type: T, description: string) =>
-  declareMessage('payoutEvents', type, description, PayoutRecord);
+/** What is always so since release 0.2.0. */
+interface Always {
+  readonly status: PayoutStatus;
+  readonly fields?: readonly (keyof PayoutRecord)[];
+}
 
-export const PayoutAccepted = event('PayoutAccepted', 'The payout is on record.');
-export const PayoutScreened = declareMessage(
-  'payoutEvents',
+function declareEvent<T extends string, S extends TObject>(
+  type: T,
+  description: string,
+  schema: S,
+  { status, fields = [] }: Always,
+) {
+  const written = narrowed(schema, { always: ['mode', ...fields], fields: { status: Type.Literal(status) } });
+  return declareMessage('payoutEvents', type, description, schema, written);
+}
+
+const event = <T extends string>(type: T, description: string, always: Always) =>
+  declareEvent(type, description, PayoutRecord, always);
+
+export const PayoutAccepted = event('PayoutAccepted', 'The payout is on record.', { status: 'pending' });
+export const PayoutScreened = declareEvent(
   'PayoutScreened',
   'The rules of the account were applied: passed, or rule and reason. PayoutFrauded follows a hit.',
   Type.Composite([
@@ -131,24 +147,36 @@ export const PayoutScreened = declareMessage(
       reason: Type.Optional(Type.String({ maxLength: 255 })),
     }),
   ]),
+  { status: 'pending' },
 );
-export const PayoutSubmitted = event('PayoutSubmitted', 'The bank has the payout. The outcome is not known yet.');
-export const PayoutSettled = event('PayoutSettled', 'Status success: the money has left for the receiver.');
-export const PayoutDeclined = event('PayoutDeclined', 'Status declined: the bank said no. Nothing moved.');
-export const PayoutFailed = event('PayoutFailed', 'Status error: the payout ended in an error. Nothing moved.');
+export const PayoutSubmitted = event('PayoutSubmitted', 'The bank has the payout. The outcome is not known yet.', {
+  status: 'pending',
+  fields: ['bank'],
+});
+export const PayoutSettled = event('PayoutSettled', 'Status success: the money has left for the receiver.', {
+  status: 'success',
+  fields: ['bank'],
+});
+export const PayoutDeclined = event('PayoutDeclined', 'Status declined: the bank said no. Nothing moved.', {
+  status: 'declined',
+});
+export const PayoutFailed = event('PayoutFailed', 'Status error: the payout ended in an error. Nothing moved.', {
+  status: 'error',
+});
 export const PayoutFrauded = event(
   'PayoutFrauded',
   "Status frauded: a rule against fraud, the account's or the bank's, said no. Nothing moved.",
+  { status: 'frauded' },
 );
 export const PayoutOutcomeUnknown = event(
   'PayoutOutcomeUnknown',
   'The bank may or may not have acted. A later event on the same reference has the outcome.',
+  { status: 'pending', fields: ['bank'] },
 );
 /** Of an ISO 20022 reason, also a proprietary one. */
 export const RETURN_REASON_LENGTH_MAX = 35;
 
-export const PayoutReturned = declareMessage(
-  'payoutEvents',
+export const PayoutReturned = declareEvent(
   'PayoutReturned',
   'The money came back after it had been settled. The status stays success; CHECK shows the return.',
   Type.Composite([
@@ -160,6 +188,7 @@ export const PayoutReturned = declareMessage(
       }),
     }),
   ]),
+  { status: 'success', fields: ['bank'] },
 );
 
 export const payoutEvents = {

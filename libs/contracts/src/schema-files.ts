@@ -27,19 +27,26 @@ export const messages: readonly MessageDeclaration[] = [
   ReplayRequested,
 ];
 
+const NARROWED_SINCE = 'Messages of releases before 0.2.0 may lack fields that are required here.';
+
 /** JSON Schema files of all message types, for readers of the topics: file name to content. */
 export function schemaFiles(): Map<string, string> {
   return new Map(messages.map((message) => [`${message.type}.json`, schemaFile(message)]));
 }
 
-function schemaFile({ type, topic, description, schema }: MessageDeclaration): string {
-  const document = {
+/** The JSON Schema of what this release writes. */
+export function publishedSchema({ type, topic, description, schema, written }: MessageDeclaration): object {
+  const since = written === schema ? '' : ` ${NARROWED_SINCE}`;
+  return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: type,
-    description: `${description} Topic ${topics[topic].name}.`,
-    ...schema,
+    description: `${description} Topic ${topics[topic].name}.${since}`,
+    ...written,
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function schemaFile(message: MessageDeclaration): string {
+  return `${JSON.stringify(publishedSchema(message), null, 2)}\n`;
 }
 
 /** The registry of response codes for merchants' programs, one entry per line. */

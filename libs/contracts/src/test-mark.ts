@@ -11,6 +11,22 @@ export const IsTest = Type.Optional(
   Type.Literal(true, { description: 'In the test currency: its records are kept for a shorter time' }),
 );
 
+export const MODES = ['sandbox', 'live'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** Of an event, since release 0.2.0. */
+export const ModeField = Type.Optional(
+  Type.Union(
+    MODES.map((mode) => Type.Literal(mode)),
+    { description: '`sandbox`: in the test currency, or of an account that has no other' },
+  ),
+);
+
+export function modeOf({ isTest }: TestMark, currency: string | undefined): Mode {
+  // What the release before began has no mark.
+  return isTest === true || (currency !== undefined && isTestCurrency(currency)) ? 'sandbox' : 'live';
+}
+
 /** For spreading: what is not in the test currency has no mark. */
 export function testMark(isTest: boolean | undefined): TestMark {
   return isTest === true ? { isTest } : {};

@@ -1,7 +1,7 @@
 import type { AuthenticateCardholderData, CardEventType, OperationRecord } from '@gateway/contracts';
-import { callbackValues, given, paymentIdOf, RESPONSE_CODES } from '@gateway/contracts';
+import { callbackValues, given, modeOf, paymentIdOf, RESPONSE_CODES } from '@gateway/contracts';
 import type { Announcement } from '@gateway/mongo';
-import type { Operation, Payment, PaymentEvent } from '../domain/payment';
+import type { Authentication, Operation, Payment, PaymentEvent } from '../domain/payment';
 import { callbackCount, tellsMerchant } from '../domain/checkout';
 import { expiringAt } from '../domain/holds';
 import { findOperation } from '../domain/payment';
@@ -75,6 +75,7 @@ function published(payment: Payment, event: Published, at: number): Announcement
         callbackUrl: isTold(payment, event, operation) ? operation.callbackUrl : undefined,
         dueClockMs: 'dueClockMs' in event ? event.dueClockMs : undefined,
       }),
+      ...progressOf(event),
       ...holdOf(event, operation, at),
     },
   };
@@ -91,6 +92,11 @@ function isTold(payment: Payment, event: Published, operation: Operation): boole
     default:
       return tellsMerchant(payment, operation);
   }
+}
+
+/** An operation that waits for its cardholder has code 11, but nothing has timed out. */
+function progressOf({ type }: Published) {
+  return type === 'AuthenticationStarted' ? { message: 'Authentication started' } : {};
 }
 
 /** What an event says about a hold. A hold that has ended is reported with the code that its SETTLE would get. */
@@ -173,6 +179,9 @@ function operationRecord(
     baseReference,
     merchantAccount: payment.merchantAccount,
     transactionType: operation.type,
+    mode: modeOf(payment, currencyOf(payment, operation)),
+    initiator: operation.initiator,
+    checkoutAttempt: operation.checkoutAttempt,
     amountE4,
     currency,
     token: operation.token,
@@ -180,6 +189,7 @@ function operationRecord(
     midReference: payment.route?.midReference,
     acquirer: payment.route?.acquirer,
     eci: operation.authentication?.eci,
+    authentication: authenticationOf(operation.authentication),
     callbackUrl,
     callbackSequence: callbackUrl === undefined ? undefined : callbackCount(payment),
     acceptedAt: operation.acceptedAt,
@@ -189,4 +199,20 @@ function operationRecord(
     rule: operation.refusedBy?.rule,
     reason: operation.refusedBy?.reason,
   });
+}
+
+/** A VOID has no currency of its own. */
+function currencyOf({ operations }: Payment, { currency }: Operation): string | undefined {
+  return currency ?? operations.find((one) => one.currency !== undefined)?.currency;
+}
+
+function authenticationOf(authentication: Authentication | undefined): OperationRecord['authentication'] {
+  // What the release before has recorded has no path.
+  if (authentication?.path === undefined) return undefined;
+  const { path, challengedAt, endedAt } = authentication;
+  return {
+    path,
+    ...(challengedAt === undefined ? {} : { challengedAt }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+  };
 }

@@ -3,6 +3,7 @@ import creditCardType from 'credit-card-type';
 import type { Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
 import type { CardFacts } from '../domain/card-acceptance';
+import { UNKNOWN_BRAND } from '../domain/card-acceptance';
 
 export function factsOfCard(card: Secret<CardData>): CardFacts {
   const { pan, expMonth, expYear } = card.expose();
@@ -10,5 +11,5 @@ export function factsOfCard(card: Secret<CardData>): CardFacts {
 }
 
 function brandOf(pan: string): string {
-  return creditCardType(pan)[0]?.niceType ?? 'Unknown';
+  return creditCardType(pan)[0]?.niceType ?? UNKNOWN_BRAND;
 }

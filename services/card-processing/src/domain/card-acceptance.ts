@@ -12,6 +12,9 @@ export interface CardFacts {
   testCard: boolean;
 }
 
+/** The brand of a number that no scheme has, and of a card that is no longer in the vault. */
+export const UNKNOWN_BRAND = 'Unknown';
+
 const FIRST_TEST_YEAR = 2020;
 
 /**

@@ -1,4 +1,4 @@
-import type { DataOf, ResponseCode, ThreedsEvent } from '@gateway/contracts';
+import type { AuthenticationPath, DataOf, ResponseCode, ThreedsEvent } from '@gateway/contracts';
 import { RESPONSE_CODES, cardStatusOfCode, coded } from '@gateway/contracts';
 import type { CardholderAuthenticated } from '@gateway/contracts';
 import type { CallDeadline } from './decide';
@@ -36,7 +36,13 @@ export function decideAuthentication(
         {
           type: 'AuthenticationStarted',
           reference,
-          authentication: { ...pageOf(data), ids: data.ids, challenged: true },
+          authentication: {
+            ...pageOf(data),
+            ids: data.ids,
+            challenged: true,
+            path: 'challenge',
+            challengedAt: data.occurredAt,
+          },
         },
       ];
     case 'CardholderAuthenticated':
@@ -80,6 +86,8 @@ function authenticated(
     challenged: data.challenged,
     eci: data.eci,
     authenticationValue: data.authenticationValue,
+    path: data.challenged ? 'challenge' : 'frictionless',
+    endedAt: data.occurredAt,
     ...(data.proofHash === undefined ? {} : { proofHash: data.proofHash }),
   };
   if (operation.type === 'AUTH3D') {
@@ -106,11 +114,20 @@ function refused(operation: Operation, data: Refused): PaymentEvent[] {
   const authentication: Authentication = {
     ...operation.authentication,
     challenged: data.challenged,
+    path: pathOfRefusal(data),
+    endedAt: data.occurredAt,
     ...(data.ids === undefined ? {} : { ids: data.ids }),
     ...(data.eci === undefined ? {} : { eci: data.eci }),
     ...(data.proofHash === undefined ? {} : { proofHash: data.proofHash }),
   };
   return [{ type: 'AuthenticationDeclined', reference, ...coded(code), authentication }];
+}
+
+function pathOfRefusal({ challenged, code, ids }: Refused): AuthenticationPath {
+  if (challenged) return 'challenge';
+  if (code === RESPONSE_CODES.CARD_WITHOUT_3DS) return 'attempt';
+  // Whoever has answered has given the transaction an id.
+  return ids?.dsTransId === undefined ? 'unavailable' : 'frictionless';
 }
 
 function failed(reference: string, code: ResponseCode, dueClockMs?: number): PaymentEvent {

@@ -454,8 +454,14 @@ function described(command: CardCommand): Described {
     ...('checkoutAttempt' in data && data.checkoutAttempt !== undefined
       ? { checkoutAttempt: data.checkoutAttempt }
       : {}),
+    ...initiatorOf(command),
     ...(data.notes.custom === undefined ? {} : { custom: data.notes.custom }),
   };
+}
+
+function initiatorOf({ data }: CardCommand): Pick<Operation, 'initiator'> {
+  if (!('customer' in data)) return {};
+  return { initiator: data.cofType === 'MIT' ? 'merchant' : 'cardholder' };
 }
 
 /** The operation that this one follows from: a SALE or AUTH with a proof follows from its AUTH3D. */

@@ -1,5 +1,6 @@
 import type { CardCommand, FollowUpCommand, ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
+import { UNKNOWN_BRAND } from './card-acceptance';
 import type { Facts } from './decide';
 import {
   decide,
@@ -80,7 +81,7 @@ function waiting(payment: Payment, command: CardCommand, facts: Facts): PaymentE
       type: 'OperationOverdue',
       operation: { ...pendingOperation(command), ...callbacks },
       ...(typeof facts.route === 'object' ? { route: facts.route } : {}),
-      ...(facts.card === undefined ? {} : { cardBrand: facts.card.brand }),
+      ...('token' in command.data ? { cardBrand: facts.card?.brand ?? UNKNOWN_BRAND } : {}),
       resolveAt: facts.now,
     },
   ];

@@ -1,6 +1,8 @@
 import type {
   AuthenticationIds,
+  AuthenticationPath,
   Customer,
+  Initiator,
   OperationStatus,
   OperationType,
   OutcomeUnknownCode,
@@ -34,6 +36,10 @@ export interface Authentication {
   authenticationValue?: string;
   /** AUTH3D: SHA-256, in hex, of the `pares` that the purchase must present. */
   proofHash?: string;
+  path?: AuthenticationPath;
+  /** Epoch ms: when the challenge began, and when the result was there. */
+  challengedAt?: number;
+  endedAt?: number;
 }
 
 /** The proof of authentication that a purchase sends to its acquirer. */
@@ -77,6 +83,8 @@ export interface Operation {
   holdCallbacks?: HoldCallbacks;
   /** The merchant got no outcome from the edge, so a callback reports the end. */
   announced?: true;
+  /** Of what begins a payment with a card. */
+  initiator?: Initiator;
   /** Number of the attempt on its card-entry page, from 1. */
   checkoutAttempt?: number;
   /** Where its end counts, by rules about declines. Present, if empty, once velocity rules have counted it. */

@@ -1,7 +1,7 @@
 import type { PayoutRecord } from '@gateway/contracts';
-import { callbackValues, given } from '@gateway/contracts';
+import { callbackValues, given, modeOf } from '@gateway/contracts';
 import type { Announcement } from '@gateway/mongo';
-import type { Payout, PayoutEvent } from '../domain/payout';
+import type { Payout, PayoutEvent, ScreeningRecord } from '../domain/payout';
 import { answerOf } from './outcome';
 
 /** The message for other services; undefined for events that concern only this service and its operators. */
@@ -24,10 +24,23 @@ function tellsMerchant({ type }: PayoutEvent): boolean {
   return type === 'PayoutSettled' || type === 'PayoutDeclined' || type === 'PayoutFrauded' || type === 'PayoutFailed';
 }
 
+/** What only some events say. A payout on its way has code 11 until its end, but nothing has timed out. */
 function details(event: PayoutEvent) {
-  if (event.type === 'PayoutReturned') return { returnReason: event.reasonCode };
-  if (event.type !== 'PayoutScreened') return {};
-  const { screening } = event;
+  switch (event.type) {
+    case 'PayoutAccepted':
+      return { message: 'Payout accepted' };
+    case 'PayoutScreened':
+      return { message: 'Payout screened', ...verdict(event.screening) };
+    case 'PayoutSubmitted':
+      return { message: 'Payout submitted to the bank' };
+    case 'PayoutReturned':
+      return { returnReason: event.reasonCode };
+    default:
+      return {};
+  }
+}
+
+function verdict(screening: ScreeningRecord) {
   if (screening.passed) return { passed: true };
   return { passed: false, rule: screening.rule, reason: screening.reason };
 }
@@ -38,6 +51,7 @@ function payoutRecord(payout: Payout, event: PayoutEvent, at: number): PayoutRec
     ...callbackValues(answerOf(payout)),
     ...{ payoutId, merchantAccount, acceptedAt, amountE4, feeE4, currency, instant, receiverCountry },
     bank: payout.bank,
+    mode: modeOf(payout, currency),
     callbackUrl: tellsMerchant(event) ? payout.callbackUrl : undefined,
     occurredAt: at,
     custom: payout.custom,
