@@ -16,12 +16,15 @@ import type { Logger } from '@gateway/service-kit';
 import { retentionOf } from '@gateway/service-kit';
 import { ensureIndexes as threeds } from '@gateway/threeds/dist/indexes';
 import { ensureCardIndexes, ensureCvvIndexes, ensureNumberIndexes } from '@gateway/vault';
-import type { Config } from './settings';
+import type { DeploymentConfig } from './settings';
 
 export type Service = keyof typeof services;
 
 /** Of each service's own database. The simulator makes its own: no production has it. */
-export const INDEXES: Record<Exclude<Service, 'simulator'>, (context: IndexContext<Config>) => Promise<void>> = {
+export const INDEXES: Record<
+  Exclude<Service, 'simulator'>,
+  (context: IndexContext<DeploymentConfig>) => Promise<void>
+> = {
   apiEdge,
   cardProcessing,
   threeds,
@@ -48,7 +51,7 @@ export async function plannedIndexes({
   logger,
   now,
 }: {
-  config: Config;
+  config: DeploymentConfig;
   logger: Logger;
   now: number;
 }): Promise<PlannedIndex[]> {

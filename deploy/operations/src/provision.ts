@@ -4,11 +4,12 @@ import type { Environment, Print } from '@gateway/service-kit';
 import { ConfigurationError, createLogger, explanationOf, runCommandLine } from '@gateway/service-kit';
 import { provisionKafka } from './kafka';
 import { provisionMongo } from './mongo';
+import { provisionSchemas } from './schema-registry';
 import type { Provisioning } from './settings';
 import { readConfig } from './settings';
 
 const USAGE = `usage: npm run provision
-Prepares Kafka and MongoDB for a deployment: topics, access, indexes. What is there already stays, so it can be repeated.
+Prepares Kafka and MongoDB for a deployment: topics, access, indexes; and the schema registry, if one is named. What is there already stays, so it can be repeated.
 Run it before the services start, and before every update with the command of the new version.
 docs/settings.md lists its settings.`;
 
@@ -59,6 +60,7 @@ async function provision(context: Provisioning): Promise<void> {
     provisionKafka(context),
     // After the roles and indexes: what creates the accounts may be one of the users.
     provisionMongo(context).then(() => provisionDemoAccounts(context)),
+    provisionSchemas(context),
   ];
   // One does not end in the middle because the other has failed.
   await Promise.allSettled(parts);

@@ -6,6 +6,9 @@ import { settings as callbackDispatcher } from '@gateway/callback-dispatcher/dis
 import { DEAD_LETTER_RETENTION_DAYS, DEFAULT_PARTITIONS } from '@gateway/contracts';
 import type { Environment, Logger, Print, ProductionRule } from '@gateway/service-kit';
 import {
+  authorityFile,
+  calledAddress,
+  commonSettings,
   ConfigurationError,
   kafkaProductionRules,
   kafkaSchema,
@@ -13,8 +16,10 @@ import {
   mongoProductionRules,
   mongoSchema,
   operatorSettings,
+  requireThisMachine,
   retentionSettings,
   secretFolder,
+  secretText,
 } from '@gateway/service-kit';
 
 /** Kafka brokers cope with a few thousand partitions in total. */
@@ -24,7 +29,7 @@ const REPLICAS_MAX = 100;
 const keepOrApply = (description: string) =>
   Type.Union([Type.Literal('keep'), Type.Literal('apply')], { default: 'keep', description });
 
-export const settings = Type.Object({
+const deployment = Type.Object({
   ...kafkaSchema.properties,
   ...mongoSchema.properties,
   KAFKA_PARTITIONS: Type.Integer({
@@ -88,6 +93,35 @@ export const settings = Type.Object({
       '`yes` creates the demo accounts, whose passwords are public. Needs `ACCOUNT_KEYS`, `SIGNING_PUBLIC_KEY`, and `IDENTITY_TOKEN` and `CALLERS_FILE` of an operator',
   }),
 });
+/** Settings that say how a deployment looks. */
+export const deploymentSettings = deployment.properties;
+export type DeploymentConfig = Readonly<Static<typeof deployment>>;
+
+const registrySettings = {
+  SCHEMA_REGISTRY_URL: Type.Optional(
+    calledAddress({
+      description:
+        "Registry for the schemas of events, with Confluent's REST API: of Apicurio, its address with `/apis/ccompat/v7`. Unset, none are uploaded",
+    }),
+  ),
+  SCHEMA_REGISTRY_CA_FILE: authorityFile('that registry'),
+  SCHEMA_REGISTRY_USER: Type.Optional(
+    Type.String({
+      minLength: 1,
+      pattern: '^[^:]+$',
+      description: 'User there, by HTTP Basic; or the id of an API key',
+    }),
+  ),
+  SCHEMA_REGISTRY_PASSWORD: Type.Optional(
+    secretText({ description: 'Password of that user, or the secret of the key' }),
+  ),
+};
+
+export const settings = Type.Object({
+  ...deploymentSettings,
+  ...registrySettings,
+  DEVELOPMENT_REACH: commonSettings.DEVELOPMENT_REACH,
+});
 
 export type Config = Readonly<Static<typeof settings>>;
 
@@ -120,6 +154,10 @@ export function readConfig(env: Environment): Config {
   const problems = (['KAFKA', 'MONGODB'] as const)
     .filter((server) => config[`${server}_PASSWORDS_DIR`] !== undefined && config[`${server}_ACCESS`] === 'keep')
     .map((server) => `${server}_PASSWORDS_DIR needs ${server}_ACCESS=apply`);
+  if ((config.SCHEMA_REGISTRY_USER === undefined) !== (config.SCHEMA_REGISTRY_PASSWORD === undefined)) {
+    problems.push('SCHEMA_REGISTRY_USER and SCHEMA_REGISTRY_PASSWORD need each other');
+  }
   if (problems.length > 0) throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
+  requireThisMachine(registrySettings, config);
   return config;
 }

@@ -10,11 +10,11 @@ import {
   loadConfig,
   secretText,
 } from '@gateway/service-kit';
-import { settings as provisioning } from '../settings';
+import { deploymentSettings } from '../settings';
 
 /** The deployment should look as `npm run provision` would make it with the same settings. */
 export const settings = Type.Object({
-  ...provisioning.properties,
+  ...deploymentSettings,
   ...identitySettings,
   CALLERS_FILE: commonSettings.CALLERS_FILE,
   ...internalTlsCallerSettings,
