@@ -47,8 +47,6 @@ export { readSecretFolder } from './secret-files';
 export { fingerprintOf, isPublished } from './published-secrets';
 export { readAuthority } from './authority';
 export { authorityFile, calledAddress, calledAddresses } from './called-address';
-export { listeningHosts } from './profile';
-export { authorityFile, calledAddress, ownAddress } from './called-address';
 export { listeningHosts, requireThisMachine } from './profile';
 export type { BucketSize } from './token-buckets';
 export { createTokenBuckets } from './token-buckets';
