@@ -19,6 +19,8 @@ import type { Merchant } from '../support/merchant';
 import { startMerchant } from '../support/merchant';
 import { payout, PAYOUT_PATH, payoutClient } from '../support/payouts';
 import { proofOf } from '../support/proofs';
+import { startRecordingProxy } from '../support/recording-proxy';
+import { requestProblems } from '../support/request-problems';
 import { installSchemathesis, runSchemathesis } from '../support/schemathesis';
 import type { Body, System } from '../support/system';
 import {
@@ -49,8 +51,12 @@ const ACCOUNTS: NewAccount[] = [
   { merchantAccount: 'time_traveller' },
 ];
 const INSTALL_TIMEOUT_MS = 400_000;
-const FUZZ_MS = 30_000;
+const FUZZ_MS = 20_000;
 const FUZZ_TIMEOUT_MS = 110_000;
+/** It takes one to two minutes. */
+const COVERAGE_TIMEOUT_MS = 450_000;
+/** Of right requests, and of wrong ones: fewer prove nothing. */
+const REQUESTS_MIN = 1_000;
 /** Of the forced declines: the edge admits 1,000 requests a second, and nobody else is here. */
 const AT_ONCE = 8;
 
@@ -328,14 +334,20 @@ describe('Schemathesis', () => {
   }, INSTALL_TIMEOUT_MS);
 
   test(
-    'gets no fault and no answer that the document does not describe',
+    'gets no fault, no undocumented answer, no refusal of a right request and no success of a wrong one',
     async () => {
-      const url = `http://127.0.0.1:${system.edge.ports.api}`;
+      const proxy = await startRecordingProxy(system.edge.ports.api);
+      const { url } = proxy;
       const document = currentDocument();
-      const report = await runSchemathesis({ packages, document, url, forMs: FUZZ_MS, timeoutMs: FUZZ_TIMEOUT_MS });
+      const options = { packages, document, url, timeoutMs: COVERAGE_TIMEOUT_MS };
+      const report = await runSchemathesis({ ...options, phases: 'examples,coverage' });
       expect(report).toContain(`Tested: ${Object.keys(document.paths).length}`);
-      expect(report).toMatch(/\b[1-9]\d+ generated/);
+      const { problems, right, wrong } = requestProblems(document, proxy.exchanges);
+      await runSchemathesis({ ...options, phases: 'fuzzing', forMs: FUZZ_MS });
+      await proxy.close();
+      expect(problems).toEqual([]);
+      expect(Math.min(right, wrong)).toBeGreaterThan(REQUESTS_MIN);
     },
-    FUZZ_TIMEOUT_MS,
+    COVERAGE_TIMEOUT_MS + FUZZ_TIMEOUT_MS,
   );
 });

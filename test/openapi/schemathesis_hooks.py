@@ -22,7 +22,7 @@ schemathesis.openapi.format("iso-4217", st.sampled_from(["XTS", "EUR", "USD", "J
 schemathesis.openapi.format("iso-3166-1-alpha-3", st.sampled_from(["DEU", "USA", "LTU"]))
 schemathesis.openapi.format("iban", st.sampled_from(["DE89370400440532013000", "FI2112345600000785"]))
 schemathesis.openapi.format("bic", st.sampled_from(["DEUTDEFF", "NDEAFIHH"]))
-schemathesis.openapi.format("https-url", st.sampled_from(["https://localhost:1/callback", "https://localhost:1/back"]))
+schemathesis.openapi.format("https-url", st.sampled_from(["https://localhost:4/callback", "https://localhost:4/back"]))
 schemathesis.openapi.format("idn-email", st.sampled_from(["jane.doe@example.com", "ann@example.org"]))
 
 

@@ -77,11 +77,14 @@ export interface Checker {
   matches(title: string, value: unknown): boolean;
 }
 
+export type Formats = Readonly<Record<string, (text: string) => boolean>>;
+
 const SHOWN_ERRORS = 4;
 
-export function createChecker({ paths, webhooks, components }: Document): Checker {
+/** @param formats what `matches` asks of texts with a format; it asks nothing by default */
+export function createChecker({ paths, webhooks, components }: Document, formats?: Formats): Checker {
   const callbackHeaderProblems = callbackHeaders(webhooks, components.parameters);
-  const open = compiler('open', components.schemas);
+  const open = compiler('open', components.schemas, formats);
   const closedSchemas = Object.fromEntries(
     Object.entries(components.schemas).map(([title, schema]) => [title, title === PART ? schema : closed(schema)]),
   );
@@ -160,8 +163,12 @@ function parsed(text: string): Schema | 'no JSON' {
 const SHOWN_CHARACTERS = 300;
 const beginningOf = (text: string): string => text.slice(0, SHOWN_CHARACTERS);
 
-function compiler(id: string, schemas: Readonly<Record<string, unknown>>): (title: string) => ValidateFunction {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+function compiler(
+  id: string,
+  schemas: Readonly<Record<string, unknown>>,
+  formats?: Formats,
+): (title: string) => ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, ...(formats === undefined ? { validateFormats: false } : { formats }) });
   ajv.addSchema({ $id: id, components: { schemas } });
   return (title) => {
     const validate = ajv.getSchema(`${id}#/components/schemas/${title}`);

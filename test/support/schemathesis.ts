@@ -18,8 +18,10 @@ export interface SchemathesisOptions {
   packages: string;
   document: Document;
   url: string;
-  /** Schemathesis stops when it has spent so long on generated requests. */
-  forMs: number;
+  /** `examples,coverage` sends the same requests each time, however long it takes; `fuzzing` goes on until it has to stop. */
+  phases: 'examples,coverage' | 'fuzzing';
+  /** Schemathesis stops after so long. */
+  forMs?: number;
   timeoutMs: number;
 }
 
@@ -41,21 +43,15 @@ const CHECKS = [
  */
 export async function runSchemathesis(options: SchemathesisOptions): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-schemathesis-'));
-  const { packages, document, url, forMs, timeoutMs } = options;
+  const { packages, document, url, phases, forMs, timeoutMs } = options;
   try {
     const file = join(directory, 'openapi.json');
     writeFileSync(file, JSON.stringify(withClosedAnswers(document)));
     const args = [
       ...['-m', 'schemathesis.cli', 'run', file, '--url', url, '--checks', CHECKS.join(',')],
       ...['--seed', '1', '--workers', '1', '--no-color', '--request-timeout', '40'],
-      ...[
-        '--max-time',
-        String(forMs / 1_000),
-        '--generation-database',
-        'none',
-        '--phases',
-        'examples,coverage,fuzzing',
-      ],
+      ...(forMs === undefined ? [] : ['--max-time', String(forMs / 1_000)]),
+      ...['--generation-database', 'none', '--phases', phases],
     ];
     const env = {
       ...process.env,

@@ -29,8 +29,9 @@ export const FIELD_MEANINGS = {
   user_ip:
     "Customer's IP address, IPv4 or IPv6, one and without a port. Behind a proxy: the address that your own proxy adds to X-Forwarded-For.",
   callback_url:
-    'https address that gets the final outcome. In an AUTH: callbacks about its hold, if the account has them on.',
-  redirect_url: "https address to which the cardholder's browser returns.",
+    'https address that gets the final outcome. In an AUTH: callbacks about its hold, if the account has them on. Not at a port of another protocol, as for redirect_url.',
+  redirect_url:
+    "https address to which the cardholder's browser returns. Not at a port of another protocol: https://fetch.spec.whatwg.org/#port-blocking lists them.",
   reference: 'Reference of an earlier operation, from its answer.',
   merchant_user_id: "The user's id at the merchant.",
   merchant_domain_name: "Domain of the merchant's shop.",

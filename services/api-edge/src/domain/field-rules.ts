@@ -301,7 +301,7 @@ export function integer(min: number, max: number, example = 20): FieldRule {
     schema: {
       anyOf: [
         { type: 'integer', minimum: min, maximum: max },
-        { type: 'string', pattern: DIGITS.source },
+        { type: 'string', maxLength: DIGITS_MAX, pattern: digitsOf(min, max) },
       ],
     },
     read(value) {
@@ -319,6 +319,18 @@ export function integer(min: number, max: number, example = 20): FieldRule {
       return /^[0-9]+$/.test(value.within(DIGITS_MAX) ?? '') ? 'range' : 'format';
     },
   };
+}
+
+/** Of the texts of whole numbers from `min`, which is 0 or 1, to `max`, with leading zeros or without. */
+function digitsOf(min: number, max: number): string {
+  if (min !== 0 && min !== 1) throw new Error(`no pattern is written for numbers from ${min}`);
+  const digits = String(max);
+  const below = [...digits].flatMap((digit, place) => {
+    const rest = digits.length - place - 1;
+    return digit === '0' ? [] : [`${digits.slice(0, place)}[0-${Number(digit) - 1}][0-9]{${rest}}`];
+  });
+  const shorter = digits.length > 1 ? [`[0-9]{1,${digits.length - 1}}`] : [];
+  return `^${min === 1 ? '(?!0+$)' : ''}0*(${[...shorter, ...below, digits].join('|')})$`;
 }
 
 /** Until the end of the year 9999: milliseconds sent by mistake are beyond it. */

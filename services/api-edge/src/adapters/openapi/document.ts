@@ -26,7 +26,7 @@ const DESCRIPTION = `The merchants' API of the payment gateway, generated from t
 
 **Answers.** Every request that could be parsed gets HTTP 200: the outcome is in \`status\` and \`code\`. Only the transport uses other statuses, with the same kind of body. Answers may get more fields; ignore those that you do not know.
 
-**Requests.** All are POST, as JSON or as a form. Form values are strings; numbers in JSON may be strings too. An empty string, and \`null\` in JSON, count as absent. Unknown fields are ignored. You may send up to 20 fields of your own as \`custom_…\`.
+**Requests.** All are POST, as JSON or as a form. Form values are strings; numbers in JSON may be strings too. An empty string, and \`null\` in JSON, count as absent. A JSON request is one object without objects or lists in it, and has each name once. Unknown fields are ignored. You may send up to 20 fields of your own as \`custom_…\`. No other field may contain the request's \`card_number\`: code 1004, reason \`shows-card-number\`.
 
 **Unknown outcomes.** After code 11, after a lost connection, and where the table of codes says so, ask with CHECK. Do not send the payment again under another id.
 
