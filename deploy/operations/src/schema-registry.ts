@@ -2,7 +2,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { MessageDeclaration } from '@gateway/contracts';
 import { messages, outsideReaders, publishedSchema } from '@gateway/contracts';
 import { topicOf } from '@gateway/messaging';
-import { closeHttpClient, createHttpClient, fieldText, isFields } from '@gateway/service-kit';
+import { AnswerFields, closeHttpClient, createHttpClient, readJson } from '@gateway/service-kit';
 import type { Provisioning } from './settings';
 
 const CALL_TIMEOUT_MS = 10_000;
@@ -33,7 +33,7 @@ function subjectOf(prefix: string, { topic, type }: MessageDeclaration): string 
 export async function provisionSchemas({ config, print }: Pick<Provisioning, 'config' | 'print'>): Promise<void> {
   const { SCHEMA_REGISTRY_URL: baseUrl, SCHEMA_REGISTRY_CA_FILE: caFile, TOPIC_PREFIX } = config;
   if (baseUrl === undefined) return;
-  const http = createHttpClient({ baseUrl, caFile, timeoutMs: CALL_TIMEOUT_MS });
+  const http = createHttpClient({ baseUrl, caFile, timeoutMs: CALL_TIMEOUT_MS, isThirdParty: true });
   const registry = registryAt(http, config);
   const events = messages.filter(({ topic }) => published.has(topic));
   let added = 0;
@@ -92,12 +92,13 @@ function registryAt(
   };
 }
 
-function codeIn({ data }: AxiosResponse<unknown>): number | undefined {
-  return isFields(data) ? Number(data['error_code']) : undefined;
+/** NaN if there is none. */
+function codeIn({ data }: AxiosResponse<unknown>): number {
+  return Number(new AnswerFields(readJson(data)).text('error_code'));
 }
 
 function refusal(what: string, subject: string, { status, data }: AxiosResponse<unknown>): Error {
-  const said = (isFields(data) ? fieldText(data['message']) : undefined) ?? 'no reason';
+  const said = new AnswerFields(readJson(data)).text('message', Infinity) ?? 'no reason';
   const detail = JSON.stringify(said.slice(0, DETAIL_LENGTH_MAX));
   return new Error(`the schema of ${subject} ${what} by the schema registry: HTTP ${status}, ${detail}`);
 }
