@@ -1,18 +1,20 @@
 import { REFERENCE_LENGTH } from '@gateway/contracts';
-import { decimalText, euroText, saysEuros, scaledDecimal } from './euro';
+import { decimalText, scaledDecimal } from './euro';
 import type { EchoedAmount, Fate, Reading } from './status-report';
-import { NO_REASON } from './status-report';
+import { amountDifference, NO_REASON } from './status-report';
 
 /** What a bank says it has booked on our accounts: a camt.053, a camt.054, or the returns of a pacs.004. */
 export interface AccountReport {
   messageId: string;
   statements: readonly AccountStatement[];
+  /** Of a message about returns alone. */
+  areReturns?: true;
 }
 
 export interface AccountStatement {
   /** The statement's own id. */
   id: string;
-  /** IBAN, or the bank's own number of the account. */
+  /** IBAN; absent where the bank names its account otherwise. */
   account?: string;
   opening?: Balance;
   closing?: Balance;
@@ -41,6 +43,8 @@ export interface Booking extends Balance {
   endToEndId?: string;
   /** The bank's own reference, the same wherever it tells of this booking. */
   bankReference?: string;
+  /** Further amounts that the bank says it is. */
+  echoes?: readonly EchoedAmount[];
   /** The money has come back. */
   returned?: { code?: string; description?: string };
 }
@@ -63,7 +67,20 @@ export function endToEndIdOf({ endToEndId }: Booking): string | undefined {
 
 /** The message ids by which a booking may mean a batch of ours: our PmtInfId is the MsgId. */
 export function batchIdsOf({ messageId, paymentId }: Booking): string[] {
-  return [...new Set([messageId, paymentId])].filter((id) => id !== undefined && id !== NOT_PROVIDED) as string[];
+  return [...new Set([messageId, paymentId])].filter((id) => id !== undefined).filter((id) => id !== NOT_PROVIDED);
+}
+
+/** Why the transactions of an entry are not all: they do not add up to it. */
+export function gapInEntry(entry: Entry): string | undefined {
+  const { amount, currency, side, bookings } = entry;
+  if (bookings.length < 2) return undefined;
+  const parts = bookings.map((booking) => (booking.currency === currency ? signed(booking) : undefined));
+  const sum = parts.reduce<bigint | undefined>(
+    (all, one) => (all === undefined || one === undefined ? undefined : all + one),
+    0n,
+  );
+  if (sum !== undefined && sum === signed(entry)) return undefined;
+  return `a ${side} of ${amount} ${currency}, and its ${bookings.length} transactions add up to ${sum === undefined ? 'no sum' : decimalText(sum)}`;
 }
 
 /** Why the entries of a statement are not all: they do not lead from its opening balance to its closing one. */
@@ -91,7 +108,7 @@ export interface KnownTransfer {
   amountE4?: number;
   /** The account that pays it. */
   debtor?: string | undefined;
-  /** The bank's reference of the debit, if it told of one before. */
+  /** The bank's reference of the debit, if one was reported. */
   bookedAs?: string | undefined;
 }
 
@@ -107,9 +124,8 @@ export function readBooking(
 }
 
 function doubtAbout({ amountE4, debtor }: KnownTransfer, booking: Booking, account?: string): string | undefined {
-  const { amount, currency } = booking;
-  if (amountE4 !== undefined && (currency !== 'EUR' || !saysEuros(amount, amountE4)))
-    return `${amount} ${currency} where ${euroText(amountE4)} EUR was sent`;
+  const difference = amountDifference({ amounts: [booking, ...(booking.echoes ?? [])] }, amountE4);
+  if (difference !== undefined) return difference;
   if (account === undefined || debtor === undefined || account === debtor) return undefined;
   return `booked on ${account} where ${debtor} pays`;
 }

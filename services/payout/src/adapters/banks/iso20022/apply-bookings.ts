@@ -1,12 +1,20 @@
 import type { BankFacts } from '../../../application/bank-ports';
 import type { AccountReport, Booking, SettledBy } from '../../../domain/iso20022/booking';
-import { batchIdsOf, endToEndIdOf, gapIn, looksLikeOurs, readBooking } from '../../../domain/iso20022/booking';
-import { euroText, saysEuros } from '../../../domain/iso20022/euro';
+import {
+  batchIdsOf,
+  endToEndIdOf,
+  gapIn,
+  gapInEntry,
+  looksLikeOurs,
+  readBooking,
+} from '../../../domain/iso20022/booking';
+import { euroText } from '../../../domain/iso20022/euro';
+import { amountDifference } from '../../../domain/iso20022/status-report';
 import type { Applying } from './apply-reading';
 import { amountKnown, applyReading } from './apply-reading';
+import { noteAcceptance, noteReport } from './batch-reports';
 import { endBatch } from './ends';
 import type { Batch, Member, Records } from './records';
-import { takeStep } from './records';
 
 interface Context extends Applying {
   batches: Records['batches'];
@@ -33,24 +41,43 @@ const ABREAST = 32;
  * problems that an operator must look at; what they are about has changed nothing. Throws if `take` or the database does;
  * the whole report can then be applied again.
  */
-export async function applyBookings({ statements }: AccountReport, context: Context): Promise<string[]> {
+export async function applyBookings({ statements, areReturns }: AccountReport, context: Context): Promise<string[]> {
   const problems = statements.flatMap((statement) => gapIn(statement) ?? []);
-  const booked = statements.flatMap(({ account, entries }) =>
-    entries
-      .filter(({ isBooked }) => isBooked)
-      .flatMap(({ isReversal, bookings }) => bookings.map((booking): Booked => ({ booking, account, isReversal }))),
-  );
+  const booked: Booked[] = [];
+  for (const { account, entries } of statements) {
+    for (const entry of entries) {
+      if (!entry.isBooked) continue;
+      const gap = gapInEntry(entry);
+      const ofEntry = entry.bookings.map((booking) => ({ booking, account, isReversal: entry.isReversal }));
+      if (gap === undefined) booked.push(...ofEntry);
+      else if (await areOurs(ofEntry, context)) problems.push(gap);
+    }
+  }
+  if (areReturns === true) problems.push(...namelessIn(booked));
   const seen = new Set<string>();
   for (let from = 0; from < booked.length; from += AT_ONCE) {
     problems.push(...(await applySome(booked.slice(from, from + AT_ONCE), seen, context)));
-    await context.beforeEach();
   }
   return problems;
 }
 
+/** Of others' entries, nothing is known. */
+async function areOurs(booked: readonly Booked[], context: Context): Promise<boolean> {
+  const [members, batches] = [await membersOf(booked, context), await batchesOf(booked, [], context)];
+  return members.size + batches.size > 0;
+}
+
+/** A message about returns that names none, or one without its payment, cannot be left alone. */
+function namelessIn(booked: readonly Booked[]): string[] {
+  if (booked.length === 0) return ['it names no transaction'];
+  const nameless = booked.filter(({ booking }) => endToEndIdOf(booking) === undefined);
+  return nameless.map(({ booking }) => `a return of ${booking.amount} ${booking.currency} without OrgnlEndToEndId`);
+}
+
 async function applySome(some: readonly Booked[], seen: Set<string>, context: Context): Promise<string[]> {
-  const [members, batches] = [await membersOf(some, context), await batchesOf(some, context)];
-  const progress: Progress = { seen, touched: new Set(), problems: [] };
+  const members = await membersOf(some, context);
+  const batches = await batchesOf(some, [...members.values()], context);
+  const progress: Progress = { seen, batches, touched: new Set(), problems: [] };
   const byMember = new Map<Member, Booked[]>();
   for (const one of some) {
     const id = endToEndIdOf(one.booking);
@@ -82,6 +109,7 @@ async function applyToMembers(
     // The next report must not overlap with this one.
     const failure = applied.find(({ status }) => status === 'rejected');
     if (failure?.status === 'rejected') throw failure.reason;
+    await context.beforeEach();
   }
 }
 
@@ -91,16 +119,23 @@ async function membersOf(some: readonly Booked[], { members }: Context): Promise
   return new Map(found.map((member) => [member._id, member]));
 }
 
-async function batchesOf(some: readonly Booked[], { batches }: Context): Promise<Map<string, Batch>> {
-  const ids = [...new Set(some.flatMap(({ booking }) => batchIdsOf(booking)))];
+/** Those that the bookings name, and those of the members. */
+async function batchesOf(
+  some: readonly Booked[],
+  members: readonly Member[],
+  { batches }: Context,
+): Promise<Map<string, Batch>> {
+  const named = some.flatMap(({ booking }) => batchIdsOf(booking));
+  const ids = [...new Set([...named, ...members.flatMap(({ batch }) => batch ?? [])])];
   const found = await batches.find({ _id: { $in: ids } }).toArray();
   return new Map(found.map((batch) => [batch._id, batch]));
 }
 
 interface Progress {
-  /** Transfers of which this report has told a debit. */
+  /** Transfers with a debit in this report. */
   seen: Set<string>;
-  /** Batches that the bank has told something about. */
+  batches: ReadonlyMap<string, Batch>;
+  /** Batches with an applied booking. */
   touched: Set<string>;
   problems: string[];
 }
@@ -108,19 +143,23 @@ interface Progress {
 async function applyToMember(member: Member, booked: Booked, progress: Progress, context: Context): Promise<Member> {
   const { seen, touched, problems } = progress;
   const { booking } = booked;
-  const { _id, fate = 'open', debtor, bookedAs, batch } = member;
+  const { _id, fate = 'open', bookedAs, batch } = member;
   const isDebit = booking.side === 'debit' && !booked.isReversal;
   if (isDebit && seen.has(_id)) {
     problems.push(`${_id}: booked twice in one report`);
     return member;
   }
-  const settledBy = debtor === undefined ? 'either' : context.settledByOf(debtor.iban);
-  const reading = readBooking({ fate, settledBy, ...amountKnown(member), debtor: debtor?.iban, bookedAs }, booked);
-  const isTaken = reading.kind !== 'doubtful';
-  if (isTaken && batch !== undefined) touched.add(batch);
-  if (isTaken && isDebit) seen.add(_id);
-  const said = { bank: factsOf(booking), isAcceptance: isTaken && isDebit, byName: true };
-  const reference = said.isAcceptance ? booking.bankReference : undefined;
+  const debtor = progress.batches.get(batch ?? '')?.debtor.iban;
+  const settledBy = debtor === undefined ? 'either' : context.settledByOf(debtor);
+  const reading = readBooking({ fate, settledBy, ...amountKnown(member), debtor, bookedAs }, booked);
+  if (reading.kind === 'doubtful') {
+    problems.push(`${_id}: ${reading.problem}`);
+    return member;
+  }
+  if (batch !== undefined) touched.add(batch);
+  if (isDebit) seen.add(_id);
+  const said = { bank: factsOf(booking), isAcceptance: isDebit, byName: true };
+  const reference = isDebit ? booking.bankReference : undefined;
   const applied = await applyReading(member, reading, { ...said, bookedAs: reference }, context);
   if (applied.problem !== undefined) problems.push(`${_id}: ${applied.problem}`);
   return applied.member;
@@ -129,24 +168,37 @@ async function applyToMember(member: Member, booked: Booked, progress: Progress,
 /** A booking of a batch in one sum is of all its transfers that were not declined. */
 async function applyToBatch(batch: Batch, booked: Booked, progress: Progress, context: Context): Promise<void> {
   const { booking, isReversal } = booked;
+  const { bankReference, echoes = [] } = booking;
+  const { bookedAs } = batch;
   const ofBatch = await context.members.find({ batch: batch._id }).sort({ _id: 1 }).toArray();
   const paid = ofBatch.filter(({ fate }) => fate !== 'declined');
   const totalE4 = paid.reduce((sum, member) => sum + (amountKnown(member).amountE4 ?? NaN), 0);
   const said = `${batch._id}: ${amountOf(booking)} booked in one sum`;
-  if (booking.currency !== 'EUR' || Number.isNaN(totalE4) || !saysEuros(booking.amount, totalE4)) {
-    const sent = Number.isNaN(totalE4) ? 'another sum' : `${euroText(totalE4)} EUR`;
-    progress.problems.push(`${said} where ${sent} of ${paid.length} payouts was sent`);
+  const difference = Number.isNaN(totalE4)
+    ? 'another sum'
+    : amountDifference({ amounts: [booking, ...echoes] }, totalE4);
+  if (difference !== undefined) {
+    progress.problems.push(`${said}: ${difference}, in ${paid.length} payouts`);
   } else if (paid.length > 1 && (booking.side === 'credit' || isReversal)) {
     progress.problems.push(`${said}, back to us`);
+  } else if (bankReference !== undefined && bookedAs !== undefined && bankReference !== bookedAs) {
+    progress.problems.push(`${said} twice, as ${bookedAs} and as ${bankReference}`);
   } else {
-    const shares = paid.map((member) => [member, [shareOf(booked, member)]] as const);
-    await applyToMembers(shares, progress, context);
+    if (bankReference !== undefined && booking.side === 'debit')
+      await context.batches.updateOne({ _id: batch._id }, { $set: { bookedAs: bankReference } });
+    const inSum = { ...progress, batches: new Map([[batch._id, batch]]) };
+    await applyToMembers(
+      paid.map((member) => [member, [shareOf(booked, member)]] as const),
+      inSum,
+      context,
+    );
   }
 }
 
+/** The reference of a sum is of no single transfer: elsewhere the bank may give each its own. */
 function shareOf(booked: Booked, member: Member): Booked {
-  const amount = euroText(amountKnown(member).amountE4 ?? 0);
-  return { ...booked, booking: { ...booked.booking, amount } };
+  const { bankReference: _reference, echoes: _echoes, ...booking } = booked.booking;
+  return { ...booked, booking: { ...booking, amount: euroText(amountKnown(member).amountE4 ?? 0) } };
 }
 
 function amountOf({ amount, currency, side }: Booking): string {
@@ -155,14 +207,10 @@ function amountOf({ amount, currency, side }: Booking): string {
 
 /** A booking is a report on its file. */
 async function markReported(_id: string, context: Context): Promise<void> {
-  const { batches, members, now } = context;
-  const reportedAt = now();
-  const change = {
-    $set: { reportedAt, acceptedAt: reportedAt },
-    $unset: { problem: '' as const, endedAt: '' as const },
-  };
-  await batches.updateOne(...takeStep('report', { _id }, change));
-  await endBatch({ batches, members }, { _id, reportedAt }, now());
+  const reportedAt = context.now();
+  await noteReport(context.batches, _id, reportedAt);
+  await noteAcceptance(context.batches, _id, reportedAt);
+  await endBatch(context, { _id, reportedAt }, context.now());
 }
 
 function factsOf({ bankReference, returned: { code, description } = {} }: Booking): BankFacts {

@@ -1,4 +1,5 @@
 import { ACCOUNT_REPORT_SHAPES, readAccountReport } from './camt-file';
+import { node } from './content';
 import { PACS_004_SHAPE, readPacs004 } from './pacs004-file';
 import { PAIN_002_SHAPE, readPain002 } from './pain002-file';
 import type { Messages, Schema } from './schema-check';
@@ -7,7 +8,7 @@ import type { Content, Shape } from './xml-content';
 import type { AccountReport } from '../../../domain/iso20022/booking';
 import type { StatusReport } from '../../../domain/iso20022/status-report';
 
-/** What a bank tells: the statuses of a message of ours, or what it booked on our accounts. */
+/** A message from a bank: the statuses of a message of ours, or what it booked on our accounts. */
 export type BankMessage = { statusReport: StatusReport } | { accountReport: AccountReport };
 
 /** Versions of a message whose schema we have. Another one is checked by the next of them, which has its elements, and more. */
@@ -54,12 +55,12 @@ function versionOf(message: string, version: number): string {
   return `${message}.001.${String(version).padStart(2, '0')}`;
 }
 
-/** The message in what was read of a document of {@link BANK_MESSAGES}. */
-export function readBankMessage(content: Content): BankMessage {
-  const [document = {}] = content['Document'] ?? [];
-  if (typeof document !== 'string') {
-    if ('CstmrPmtStsRpt' in document) return { statusReport: readPain002(content) };
-    if ('PmtRtr' in document) return { accountReport: readPacs004(content) };
-  }
-  return { accountReport: readAccountReport(content) };
+/** The message in what was read of a document of {@link BANK_MESSAGES}; undefined if it is empty. */
+export function readBankMessage(content: Content): BankMessage | undefined {
+  const document = node(content, 'Document');
+  if ('CstmrPmtStsRpt' in document) return { statusReport: readPain002(content) };
+  if ('PmtRtr' in document) return { accountReport: readPacs004(content) };
+  if ('BkToCstmrStmt' in document || 'BkToCstmrDbtCdtNtfctn' in document)
+    return { accountReport: readAccountReport(content) };
+  return undefined;
 }

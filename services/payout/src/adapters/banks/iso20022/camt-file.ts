@@ -1,17 +1,16 @@
-import type { AccountReport, AccountStatement, Balance, Booking, Entry } from '../../../domain/iso20022/booking';
-import { description, node, nodes, text } from './content';
+import type { AccountReport, AccountStatement, Balance, Booking, Entry, Side } from '../../../domain/iso20022/booking';
+import type { EchoedAmount } from '../../../domain/iso20022/status-report';
+import { AMOUNT, amounts, node, nodes, REASON, reasons, text } from './content';
 import type { Content, Shape } from './xml-content';
 
-const AMOUNT = { '@Ccy': 'text', '#text': 'text' } as const satisfies Shape;
-const REASON = { Rsn: { Cd: 'text', Prtry: 'text' }, AddtlInf: 'text' } as const satisfies Shape;
 const TRANSACTION = {
   Refs: { MsgId: 'text', PmtInfId: 'text', EndToEndId: 'text', AcctSvcrRef: 'text' },
   Amt: AMOUNT,
   CdtDbtInd: 'text',
-  AmtDtls: { TxAmt: { Amt: AMOUNT }, InstdAmt: { Amt: AMOUNT } },
+  AmtDtls: { TxAmt: { Amt: AMOUNT } },
   RtrInf: REASON,
 } as const satisfies Shape;
-const BATCH = { MsgId: 'text', PmtInfId: 'text', NbOfTxs: 'text', TtlAmt: AMOUNT } as const satisfies Shape;
+const BATCH = { MsgId: 'text', PmtInfId: 'text', TtlAmt: AMOUNT } as const satisfies Shape;
 const BALANCE = { Tp: { CdOrPrtry: { Cd: 'text' } }, Amt: AMOUNT, CdtDbtInd: 'text' } as const satisfies Shape;
 
 /** Until .06 the status of an entry is a text, then a choice. */
@@ -26,8 +25,8 @@ export function ACCOUNT_REPORT_SHAPES(version: number): Shape {
     NtryDtls: { Btch: BATCH, TxDtls: TRANSACTION },
   };
   const report: Shape = {
-    ...{ Id: 'text', ElctrncSeqNb: 'text', LglSeqNb: 'text' },
-    Acct: { Id: { IBAN: 'text', Othr: { Id: 'text' } } },
+    Id: 'text',
+    Acct: { Id: { IBAN: 'text' } },
     Bal: BALANCE,
     Ntry,
   };
@@ -48,8 +47,7 @@ export function readAccountReport(content: Content): AccountReport {
 }
 
 function statementOf(statement: Content): AccountStatement {
-  const id = node(node(statement, 'Acct'), 'Id');
-  const account = text(id, 'IBAN') ?? text(node(id, 'Othr'), 'Id');
+  const account = text(node(node(statement, 'Acct'), 'Id'), 'IBAN');
   const balances = nodes(statement, 'Bal');
   const [opening, closing] = [balanceOf(balances, ['OPBD', 'PRCD']), balanceOf(balances, ['CLBD'])];
   return {
@@ -64,62 +62,63 @@ function statementOf(statement: Content): AccountStatement {
 function balanceOf(balances: readonly Content[], kinds: readonly string[]): Balance | undefined {
   const kindOf = (balance: Content): string => text(node(node(balance, 'Tp'), 'CdOrPrtry'), 'Cd') ?? '';
   const found = balances.find((balance) => kinds.includes(kindOf(balance)));
-  return found && { ...amountOf(found, 'Amt'), side: sideOf(found) };
+  return found && moneyOf(found);
 }
 
 function entryOf(entry: Content): Entry {
   const status = text(entry, 'Sts') ?? text(node(entry, 'Sts'), 'Cd') ?? '';
   const details = nodes(entry, 'NtryDtls');
-  const all = { ...amountOf(entry, 'Amt'), side: sideOf(entry) };
   return {
-    ...all,
+    ...moneyOf(entry),
     isBooked: status === 'BOOK',
-    isReversal: ['true', '1'].includes(text(entry, 'RvslInd') ?? ''),
+    isReversal: isTrue(text(entry, 'RvslInd')),
     bookings: details.flatMap((one) => bookingsOf(one, entry, details.length === 1)),
   };
 }
 
-/** The transactions of an entry. An entry in one sum has a batch in their place. */
+/** The transactions of an entry. An entry in one sum has a batch in their place. @param isOnly the entry has no other details */
 function bookingsOf(details: Content, entry: Content, isOnly: boolean): Booking[] {
   const transactions = nodes(details, 'TxDtls');
-  const side = sideOf(entry);
-  const bankReference = text(entry, 'AcctSvcrRef');
-  if (transactions.length === 0) {
-    const batch = nodes(details, 'Btch').slice(0, 1);
-    return batch.map((one) => ({
-      ...(nodes(one, 'TtlAmt').length > 0 ? amountOf(one, 'TtlAmt') : amountOf(entry, 'Amt')),
-      ...idsOf(one),
-      side,
-      ...(bankReference === undefined ? {} : { bankReference }),
-    }));
+  if (transactions.length > 0) {
+    const isAlone = isOnly && transactions.length === 1;
+    return transactions.map((transaction) => bookingOf(transaction, entry, isAlone));
   }
-  const isAlone = isOnly && transactions.length === 1;
-  return transactions.map((transaction) =>
-    bookingOf(transaction, { side, bankReference }, isAlone ? entry : undefined),
-  );
+  return nodes(details, 'Btch')
+    .slice(0, 1)
+    .map((batch) => ({
+      ...booked(entry, amounts(batch, 'TtlAmt'), isOnly),
+      ...idsOf(batch),
+      ...referenceOf(text(entry, 'AcctSvcrRef')),
+    }));
 }
 
-/** @param alone the entry, if it is of this transaction alone: then its amount is the transaction's */
-function bookingOf(
-  transaction: Content,
-  entry: { side: Booking['side']; bankReference: string | undefined },
-  alone: Content | undefined,
-): Booking {
+function bookingOf(transaction: Content, entry: Content, isAlone: boolean): Booking {
   const references = node(transaction, 'Refs');
-  const details = node(transaction, 'AmtDtls');
-  const own = [transaction, node(details, 'TxAmt'), node(details, 'InstdAmt')].find(
-    (one) => nodes(one, 'Amt').length > 0,
-  );
-  const bankReference = text(references, 'AcctSvcrRef') ?? entry.bankReference;
+  const own = [...amounts(transaction, 'Amt'), ...amounts(node(node(transaction, 'AmtDtls'), 'TxAmt'), 'Amt')];
+  const reference = text(references, 'AcctSvcrRef') ?? (isAlone ? text(entry, 'AcctSvcrRef') : undefined);
   const returned = nodes(transaction, 'RtrInf');
-  const side = text(transaction, 'CdtDbtInd');
+  const side = text(transaction, 'CdtDbtInd') === undefined ? sideOf(entry) : sideOf(transaction);
   return {
-    ...amountOf(own ?? alone ?? {}, 'Amt'),
+    ...booked(entry, own, isAlone),
+    side,
     ...idsOf(references),
-    side: side === undefined ? entry.side : sideOf(transaction),
-    ...(bankReference === undefined ? {} : { bankReference }),
+    ...referenceOf(reference),
     ...(returned.length === 0 ? {} : { returned: reasonOf(returned) }),
   };
+}
+
+/**
+ * What was booked is the entry's amount. Details say how it is divided; what they say of an entry that is theirs alone is
+ * an echo.
+ */
+function booked(entry: Content, own: readonly EchoedAmount[], isAlone: boolean): Balance & Pick<Booking, 'echoes'> {
+  if (isAlone) return { ...moneyOf(entry), ...(own.length === 0 ? {} : { echoes: own }) };
+  const [amount = { amount: '', currency: '' }, ...echoes] = own;
+  return { ...amount, side: sideOf(entry), ...(echoes.length === 0 ? {} : { echoes }) };
+}
+
+function referenceOf(bankReference: string | undefined): Pick<Booking, 'bankReference'> {
+  return bankReference === undefined ? {} : { bankReference };
 }
 
 function idsOf(parent: Content): Pick<Booking, 'messageId' | 'paymentId' | 'endToEndId'> {
@@ -131,19 +130,23 @@ function idsOf(parent: Content): Pick<Booking, 'messageId' | 'paymentId' | 'endT
   };
 }
 
-/** The reason of a return, at `Rsn` and `AddtlInf`. */
+/** The first reason of a return. */
 export function reasonOf(infos: readonly Content[]): NonNullable<Booking['returned']> {
-  const [code] = infos.map((info) => node(info, 'Rsn')).flatMap((one) => text(one, 'Cd') ?? text(one, 'Prtry') ?? []);
-  const said = description(infos, 'AddtlInf');
-  return { ...(code === undefined ? {} : { code }), ...(said === undefined ? {} : { description: said }) };
+  const { codes, ...words } = reasons(infos);
+  const [code] = codes;
+  return { ...(code === undefined ? {} : { code }), ...words };
 }
 
-/** An empty text if it is not there. */
-export function amountOf(parent: Content, name: string): { amount: string; currency: string } {
-  const amount = node(parent, name);
-  return { amount: text(amount, '#text') ?? '', currency: text(amount, '@Ccy') ?? '' };
+function moneyOf(parent: Content): Balance {
+  const [amount = { amount: '', currency: '' }] = amounts(parent, 'Amt');
+  return { ...amount, side: sideOf(parent) };
 }
 
-function sideOf(parent: Content): Booking['side'] {
+function sideOf(parent: Content): Side {
   return text(parent, 'CdtDbtInd') === 'DBIT' ? 'debit' : 'credit';
+}
+
+/** An xs:boolean may have white space around it. */
+function isTrue(value = ''): boolean {
+  return ['true', '1'].includes(value.trim());
 }

@@ -14,10 +14,10 @@ export interface BankEntry {
   amount?: string;
   side?: 'DBIT' | 'CRDT';
   status?: string;
-  reversal?: boolean;
+  reversal?: string;
   bankReference?: string;
   transactions?: readonly Transaction[];
-  /** In place of transactions. */
+  /** In place of transactions; `amount` is what the batch says of itself. */
   batch?: Transaction;
 }
 
@@ -60,12 +60,13 @@ function balance(kind: string, value?: string): string {
 
 function entry(one: BankEntry, version: number): string {
   const { side = 'DBIT', status = 'BOOK', reversal, bankReference, transactions = [], batch } = one;
+  const total = batch?.amount === undefined ? '' : amount(batch.amount).replaceAll('Amt', 'TtlAmt');
   const details =
     batch === undefined
       ? transactions.map((each) => transaction(each, side, version)).join('')
-      : `<Btch>${element('MsgId', batch.messageId)}${element('PmtInfId', batch.paymentId)}</Btch>`;
+      : `<Btch>${element('MsgId', batch.messageId)}${element('PmtInfId', batch.paymentId)}${total}</Btch>`;
   const said = version < FIRST_CHOICE ? status : `<Cd>${status}</Cd>`;
-  return `<Ntry>${amount(one.amount ?? SENT)}<CdtDbtInd>${side}</CdtDbtInd>${element('RvslInd', reversal?.toString())}
+  return `<Ntry>${amount(one.amount ?? SENT)}<CdtDbtInd>${side}</CdtDbtInd>${element('RvslInd', reversal)}
 <Sts>${said}</Sts>${element('AcctSvcrRef', bankReference)}<BkTxCd/><NtryDtls>${details}</NtryDtls></Ntry>`;
 }
 
@@ -95,12 +96,12 @@ function element(name: string, value?: string): string {
 /** A pacs.004 that sends these transfers back. */
 export function pacs004(
   version: number,
-  returns: readonly { endToEndId: string; amount?: string; reason?: string }[],
+  returns: readonly { endToEndId?: string; amount?: string; reason?: string }[],
 ): string {
   const namespace = `urn:iso:std:iso:20022:tech:xsd:pacs.004.001.${String(version).padStart(2, '0')}`;
   const transactions = returns.map(({ endToEndId, amount: back = SENT, reason = 'AC04' }, index) => {
     const [digits, currency] = back.split(' ');
-    return `<TxInf><RtrId>RTR-${index}</RtrId><OrgnlEndToEndId>${endToEndId}</OrgnlEndToEndId>
+    return `<TxInf><RtrId>RTR-${index}</RtrId>${element('OrgnlEndToEndId', endToEndId)}
 <RtrdIntrBkSttlmAmt Ccy="${currency}">${digits}</RtrdIntrBkSttlmAmt>
 <RtrRsnInf><Rsn><Cd>${reason}</Cd></Rsn></RtrRsnInf></TxInf>`;
   });

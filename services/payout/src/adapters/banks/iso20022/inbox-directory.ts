@@ -11,12 +11,12 @@ import type { TakeNews } from './apply-reading';
 import { applyReport } from './apply-report';
 import type { BankMessage } from './bank-messages';
 import { BANK_MESSAGES, readBankMessage } from './bank-messages';
+import { noteAcceptance, noteReport } from './batch-reports';
 import { endBatch } from './ends';
 import type { InboxFiles } from './inbox-files';
 import { listInbox, MAX_REPORT_BYTES, readOnce } from './inbox-files';
 import type { WorkLease } from './lease';
 import type { Batch, Records, ReportRecord } from './records';
-import { takeStep } from './records';
 import type { ReportOutcome } from './report-archive';
 import { createReportArchive, REPORT_FOLDERS } from './report-archive';
 import type { SchemaCheck } from './schema-check';
@@ -161,9 +161,9 @@ export function createInboxDirectory(options: {
     const read = await schemaCheck.read(bytes, BANK_MESSAGES).catch((error: unknown) => {
       throw new CheckFailed(String(error));
     });
-    return 'problem' in read
-      ? { ...failed([read.problem]), digest }
-      : { message: readBankMessage(read.content), digest };
+    if ('problem' in read) return { ...failed([read.problem]), digest };
+    const message = readBankMessage(read.content);
+    return message === undefined ? { ...failed(['it has no message in it']), digest } : { message, digest };
   }
 
   /**
@@ -193,8 +193,8 @@ export function createInboxDirectory(options: {
   ): Promise<ReportOutcome | undefined> {
     const about = 'statusReport' in message ? message.statusReport.originalMessageId : ANY_MESSAGE;
     const waits = about === ANY_MESSAGE ? unfinished.size > 0 : unfinished.has(about) || unfinished.has(ANY_MESSAGE);
-    if (waits) return undefined;
     unfinished.add(about);
+    if (waits) return undefined;
     const known = await records.reports.findOne({ digest, result: 'applied' });
     const context = { records, take, settledByOf: options.settledByOf, keepLease, now, logger, file: name };
     const outcome = known === null ? await apply(message, context) : { result: 'duplicate' as const, problems: [] };
@@ -238,8 +238,7 @@ async function applyStatusReport(report: StatusReport, context: Applying): Promi
   // Nothing is applied, so the bank has not reported on this batch yet.
   if (notOurs.length > 0) return failed(notOurs);
   const reportedAt = context.now();
-  const change = { $set: { reportedAt }, $unset: { problem: '' as const, endedAt: '' as const } };
-  await batches.updateOne(...takeStep('report', { _id }, change));
+  await noteReport(batches, _id, reportedAt);
   const problems = await applyReport(report, {
     members,
     take: context.take,
@@ -250,9 +249,7 @@ async function applyStatusReport(report: StatusReport, context: Applying): Promi
     beforeEach: context.keepLease,
   });
   // Afterwards: applied again after a crash, the report must find what it found before.
-  if (batch.acceptedAt === undefined && showsAcceptance(report)) {
-    await batches.updateOne({ _id }, { $set: { acceptedAt: context.now() } });
-  }
+  if (showsAcceptance(report)) await noteAcceptance(batches, _id, context.now());
   await endBatch(context.records, { _id, reportedAt }, context.now());
   return outcomeWith(problems);
 }

@@ -1,9 +1,8 @@
 import type { AccountReport, Entry } from '../../../domain/iso20022/booking';
-import { amountOf, reasonOf } from './camt-file';
-import { node, nodes, text } from './content';
+import { reasonOf } from './camt-file';
+import { AMOUNT, amounts, node, nodes, REASON, text } from './content';
 import type { Content, Shape } from './xml-content';
 
-const AMOUNT = { '@Ccy': 'text', '#text': 'text' } as const satisfies Shape;
 const ORIGINAL = { OrgnlMsgId: 'text' } as const satisfies Shape;
 
 /** The parts of a pacs.004, of any version, that we use. */
@@ -16,18 +15,18 @@ export const PACS_004_SHAPE: Shape = {
         OrgnlGrpInf: ORIGINAL,
         ...{ RtrId: 'text', OrgnlEndToEndId: 'text' },
         RtrdIntrBkSttlmAmt: AMOUNT,
-        RtrRsnInf: { Rsn: { Cd: 'text', Prtry: 'text' }, AddtlInf: 'text' },
+        RtrRsnInf: REASON,
       },
     },
   },
 };
 
-/** Each transaction that comes back is a credit. */
+/** Each transaction that comes back is a credit. A message that returns none says nothing that could be applied. */
 export function readPacs004(content: Content): AccountReport {
   const report = node(node(content, 'Document'), 'PmtRtr');
   const messageId = text(node(report, 'GrpHdr'), 'MsgId') ?? '';
   const entries = nodes(report, 'TxInf').map((transaction) => returnOf(transaction, report));
-  return { messageId, statements: [{ id: messageId, entries }] };
+  return { messageId, statements: [{ id: messageId, entries }], areReturns: true };
 }
 
 function returnOf(transaction: Content, report: Content): Entry {
@@ -35,7 +34,8 @@ function returnOf(transaction: Content, report: Content): Entry {
   const messageId = text(original, 'OrgnlMsgId');
   const endToEndId = text(transaction, 'OrgnlEndToEndId');
   const bankReference = text(transaction, 'RtrId');
-  const credit = { ...amountOf(transaction, 'RtrdIntrBkSttlmAmt'), side: 'credit' as const };
+  const [amount = { amount: '', currency: '' }] = amounts(transaction, 'RtrdIntrBkSttlmAmt');
+  const credit = { ...amount, side: 'credit' as const };
   const booking = {
     ...credit,
     ...(messageId === undefined ? {} : { messageId }),

@@ -6,12 +6,11 @@ import type {
   StatusReport,
   TransactionStatus,
 } from '../../../domain/iso20022/status-report';
-import { description, node, nodes, text } from './content';
+import { AMOUNT, amounts, node, nodes, REASON, reasons, text } from './content';
 import type { Content, Shape } from './xml-content';
 
 const TOTALS = { OrgnlNbOfTxs: 'text', OrgnlCtrlSum: 'text' } as const satisfies Shape;
-const REASONS = { StsRsnInf: { Rsn: { Cd: 'text', Prtry: 'text' }, AddtlInf: 'text' } } as const satisfies Shape;
-const AMOUNT = { '@Ccy': 'text', '#text': 'text' } as const satisfies Shape;
+const REASONS = { StsRsnInf: REASON } as const satisfies Shape;
 
 /** The parts of a pain.002 that we use, in any version. */
 export const PAIN_002_SHAPE: Shape = {
@@ -55,12 +54,12 @@ function paymentOf(payment: Content): PaymentStatus {
 function transactionOf(transaction: Content): TransactionStatus {
   const endToEndId = text(transaction, 'OrgnlEndToEndId');
   const bankReference = text(transaction, 'AcctSvcrRef');
-  const amounts = amountsOf(node(transaction, 'OrgnlTxRef'));
+  const echoed = amountsOf(node(transaction, 'OrgnlTxRef'));
   return {
     ...(endToEndId === undefined ? {} : { endToEndId }),
     ...statusOf(transaction, 'TxSts'),
     ...(bankReference === undefined ? {} : { bankReference }),
-    ...(amounts.length === 0 ? {} : { amounts }),
+    ...(echoed.length === 0 ? {} : { amounts: echoed }),
   };
 }
 
@@ -73,23 +72,15 @@ function totalsOf(parent: Content): { totals?: EchoedTotals } {
 
 function amountsOf(original: Content): EchoedAmount[] {
   const amount = node(original, 'Amt');
-  const found = [
-    ...nodes(original, 'IntrBkSttlmAmt'),
-    ...nodes(amount, 'InstdAmt'),
-    ...nodes(node(amount, 'EqvtAmt'), 'Amt'),
+  return [
+    ...amounts(original, 'IntrBkSttlmAmt'),
+    ...amounts(amount, 'InstdAmt'),
+    ...amounts(node(amount, 'EqvtAmt'), 'Amt'),
   ];
-  return found.map((one) => ({ amount: text(one, '#text') ?? '', currency: text(one, '@Ccy') ?? '' }));
 }
 
-/** The additional information of all reasons. */
 function statusOf(parent: Content, name: string): BankStatus {
   const status = text(parent, name);
-  const infos = nodes(parent, 'StsRsnInf');
-  const reasons = infos.map((info) => node(info, 'Rsn')).flatMap((one) => text(one, 'Cd') ?? text(one, 'Prtry') ?? []);
-  const said = description(infos, 'AddtlInf');
-  return {
-    ...(status === undefined ? {} : { status }),
-    reasons,
-    ...(said === undefined ? {} : { description: said }),
-  };
+  const { codes, ...words } = reasons(nodes(parent, 'StsRsnInf'));
+  return { ...(status === undefined ? {} : { status }), reasons: codes, ...words };
 }

@@ -59,6 +59,8 @@ export interface Batch {
   writings?: number;
   problem?: string;
   emittedAt?: number;
+  /** The bank's reference of its debit in one sum. */
+  bookedAs?: string;
   /** When the bank last reported on it. */
   reportedAt?: number;
   /** When the bank first said anything about it that is no rejection. */
