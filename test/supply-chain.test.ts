@@ -252,7 +252,10 @@ describe('ADR 0012', () => {
         .map((cell) => cell.trim()),
     );
   const workspaces = ['libs', 'services', 'examples'].flatMap((folder) =>
-    readdirSync(join(root, folder)).map((name) => join(folder, name)),
+    readdirSync(join(root, folder))
+      .map((name) => join(folder, name))
+      // The reader in Python is none.
+      .filter((workspace) => existsSync(join(root, workspace, 'package.json'))),
   );
   const manifests = ['', 'bench', 'deploy/operations', ...workspaces].map((folder) => ({
     folder,

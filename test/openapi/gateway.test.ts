@@ -8,8 +8,6 @@ import type { Example } from '../../services/api-edge/src/adapters/openapi/examp
 import { examplesOf } from '../../services/api-edge/src/adapters/openapi/examples';
 import type { Operation } from '../../services/api-edge/src/application/endpoint';
 import { merchantEndpoints } from '../../services/api-edge/src/application/endpoints';
-import type { OpenBrowser } from '../support/browser';
-import { openBrowser } from '../support/browser';
 import { currentDocument } from '../support/documented-api';
 import { get, press } from '../support/form-client';
 import { freePort } from '../support/free-port';
@@ -70,13 +68,12 @@ let system: System;
 let unheard: ApiEdge;
 let elsewhere: Space;
 let merchant: Merchant;
-let browser: OpenBrowser;
 let referencePort: number;
 
 beforeAll(async () => {
   referencePort = await freePort();
   const settings = { REFERENCE_PORT: String(referencePort) };
-  [system, browser] = await Promise.all([startSystem('openapi', { withPayouts: true, settings }), openBrowser()]);
+  system = await startSystem('openapi', { withPayouts: true, settings });
   merchant = await startMerchant();
   await system.startThreeds();
   await system.startDispatcher(merchant.ca);
@@ -93,7 +90,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
   await system.stop();
   await elsewhere.remove();
   await merchant.close();
@@ -300,24 +296,7 @@ describe('codes', () => {
   });
 });
 
-describe('the reference page', () => {
-  test('is readable in a browser, and loads nothing from elsewhere', async () => {
-    const { page, complaints } = await browser.visitor();
-    const foreign: string[] = [];
-    const origin = `http://127.0.0.1:${referencePort}`;
-    page.on('request', (request) => {
-      if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) foreign.push(request.url());
-    });
-    await page.goto(`${origin}/`);
-    await page.getByRole('heading', { name: 'Payment gateway' }).first().waitFor();
-    await page.getByText('Insufficient funds').first().waitFor();
-    await page.getByText('4012000300001003').first().waitFor();
-    await page.getByText('/api/pf/host-to-host').first().click();
-    await page.getByText('Holds an amount on the card').first().waitFor();
-    await page.getByText('Callbacks'.toLowerCase(), { exact: false }).first().waitFor();
-    expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
-  });
-
+describe('the port of the reference', () => {
   test('offers the document, and nothing else', async () => {
     const document = await rawRequest(referencePort, { method: 'GET', path: '/openapi.json' });
     expect(document.body).toEqual(JSON.parse(JSON.stringify(currentDocument())));

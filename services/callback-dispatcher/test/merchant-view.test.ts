@@ -244,8 +244,10 @@ describe('the feed', () => {
 
 describe('a resend', () => {
   it('sends the callback again, and shows it in the feed once more', async () => {
+    const start = await endOfFeed();
     const id = await world.publish(outcome(`${receiver.url}/again`));
     await isIn(id, 'delivered');
+    await until('the feed has it', async () => (await idsAfter(start)).includes(id));
     const before = await endOfFeed();
     const received = receiver.received.length;
     const { status, body } = await ask<CallbackView>(`/callbacks/${id}/resend`, { account: MERCHANT }, 'POST');
