@@ -79,7 +79,7 @@ def problem_of(validators, kind, value):
     """The parsed value, and what is wrong with it in one line."""
     try:
         data = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second: nested too deep
         return None, "no JSON"
     if kind not in validators:
         return data, "a type without a schema"

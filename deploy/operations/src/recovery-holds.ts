@@ -23,6 +23,7 @@ interface StoredDeadline {
   dueAt?: number;
 }
 
+const KINDS = ['abandoned', 'due'] as const;
 const BATCH = 500;
 const projection = { 'state.kind': 1, 'state.hold.reference': 1, 'state.hold.expiresAt': 1 };
 
@@ -72,26 +73,32 @@ export async function holdsIn(
 
   const openDeadlines = deadlines.find({ dueAt: { $gte: 0 } }, { sort: { dueAt: 1 } });
   const openHolds = payments.find({ 'state.kind': 'authorized' }, { projection });
-  const found = [...(await judged(openHolds, judgeHolds, max)), ...(await judged(openDeadlines, judgeDeadlines, max))];
-  return (['abandoned', 'due'] as const).flatMap((kind) => found.filter((one) => one.kind === kind).slice(0, max));
+  const ofHolds = await judged(openHolds, judgeHolds, { max, kinds: ['abandoned'] });
+  const ofDeadlines = await judged(openDeadlines, judgeDeadlines, { max, kinds: ['abandoned', 'due'] });
+  const found = [...ofHolds, ...ofDeadlines];
+  return KINDS.flatMap((kind) => found.filter((one) => one.kind === kind).slice(0, max));
 }
 
-/** In batches, until `max` are found. */
+/** In batches, until `max` of each kind are found: many of one kind must not hide the other. */
 async function judged<Stored>(
   documents: AsyncIterable<Stored>,
   judge: (batch: readonly Stored[]) => Promise<ListedHold[]>,
-  max: number,
+  { max, kinds }: { max: number; kinds: readonly ListedHold['kind'][] },
 ): Promise<ListedHold[]> {
-  const found: ListedHold[] = [];
+  const found = new Map(kinds.map((kind) => [kind, [] as ListedHold[]]));
+  const keep = (some: readonly ListedHold[]): void => {
+    for (const one of some) if ((found.get(one.kind)?.length ?? max) < max) found.get(one.kind)?.push(one);
+  };
   let batch: Stored[] = [];
   for await (const document of documents) {
     batch.push(document);
     if (batch.length < BATCH) continue;
-    found.push(...(await judge(batch)));
+    keep(await judge(batch));
     batch = [];
-    if (found.length >= max) return found;
+    if ([...found.values()].every((some) => some.length >= max)) break;
   }
-  return batch.length === 0 ? found : [...found, ...(await judge(batch))];
+  if (batch.length > 0) keep(await judge(batch));
+  return [...found.values()].flat();
 }
 
 function timeOf(at: number | undefined): string {

@@ -48,7 +48,9 @@ export async function openRecovery(options: {
 
   async function follow(work: Promise<StoredProgress>): Promise<void> {
     try {
-      latest = await work;
+      const found = await work;
+      // A look that was sent before a notice may be answered after it.
+      if (found.beat >= latest.beat) latest = found;
       latestAtMs = performance.now();
     } catch (error) {
       if (error instanceof DatabaseReplacedError) onFatal(error);

@@ -20,7 +20,8 @@ export class AnswerFields {
   /** Counterparts write ids as text or as numbers. A longer text is left out: a part of an id would be another id. */
   text(name: string, maxLength = ANSWER_TEXT_MAX): string | undefined {
     const value = this.#own(name);
-    if (typeof value === 'number') return String(value);
+    // A number that is not exact would be another id.
+    if (typeof value === 'number') return Number.isSafeInteger(value) || isFraction(value) ? String(value) : undefined;
     return typeof value === 'string' && value.length <= maxLength ? value : undefined;
   }
 
@@ -47,4 +48,8 @@ export class AnswerFields {
 /** The fields of an answer to {@link createHttpClient}'s client; none unless its status is 200. */
 export function fieldsIn({ status, data }: AxiosResponse<unknown>): AnswerFields {
   return new AnswerFields(status === 200 ? readJson(data) : undefined);
+}
+
+function isFraction(value: number): boolean {
+  return Number.isFinite(value) && !Number.isInteger(value);
 }

@@ -53,6 +53,8 @@ export function referencePage(config: Config, api: RequestListener, logger: Logg
   ];
 }
 
+const READING = ['GET', 'HEAD'];
+
 interface Content {
   readonly type: string;
   readonly body: string;
@@ -66,7 +68,7 @@ export function createReferenceListener(baseUrl: string, api: RequestListener): 
     if (path.startsWith(API)) return api(request, response);
     contents ??= contentsOf(baseUrl);
     const content = contents.get(path);
-    if (content === undefined || request.method !== 'GET') {
+    if (content === undefined || !READING.includes(request.method ?? '')) {
       response.writeHead(404, { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' }).end('Not found\n');
       return;
     }

@@ -6,7 +6,7 @@ export interface Snippet {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A request in six languages. Its fields are in JSON, which is also a literal of JavaScript and Python. */
+/** A request in six languages. Its fields are in JSON, which is also a literal of JavaScript. */
 export function snippetsOf(url: string, request: Fields): readonly Snippet[] {
   const json = JSON.stringify(request, null, 2);
   return [
@@ -36,7 +36,7 @@ console.log(await response.json());
 const python = (url: string, json: string): string => `import json
 import urllib.request
 
-request = ${json}
+request = json.loads(r'''${json}''')
 call = urllib.request.Request("${url}", json.dumps(request).encode(), {"Content-Type": "application/json"})
 with urllib.request.urlopen(call, timeout=60) as response:
     print(json.load(response))

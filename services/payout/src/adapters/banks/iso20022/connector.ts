@@ -35,7 +35,7 @@ export interface Iso20022Connector extends BankConnector {
 
 /**
  * Pays out by files: it collects payouts into pain.001 documents, which an operator's agent carries from the outbox to
- * the bank, and reads the bank's pain.002 reports from the inbox. Reads settings from `env`; throws a
+ * the bank, and reads the bank's reports, statements and returns from the inbox. Reads settings from `env`; throws a
  * ConfigurationError.
  */
 export function createIso20022Connector(options: {
