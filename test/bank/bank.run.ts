@@ -40,7 +40,7 @@ const TEST_TIMEOUT_MS = 600_000;
 let directory: string;
 let bank: MockBank;
 let gateway: GatewayProcesses;
-let agent: Repeating;
+let agent: Repeating | undefined;
 const sent: { reference: string; behaviour: string }[] = [];
 
 /** A number of the bank's with the right check digits. */
@@ -173,7 +173,7 @@ beforeAll(async () => {
 }, TEST_TIMEOUT_MS);
 
 afterAll(async () => {
-  await agent.stop();
+  await agent?.stop();
   await bank.stop();
   await gateway.stop();
   rmSync(directory, { recursive: true });

@@ -84,7 +84,11 @@ export async function startMockBank(directory: string, clock: string): Promise<M
       env: { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1' },
       stdio: 'ignore',
     });
-    await until('the bank answers', () => isHealthy(), START_TIMEOUT_MS);
+    const isUp = async () => {
+      if (child.exitCode !== null) throw new Error(`mock-bank has ended with ${child.exitCode}`);
+      return isHealthy();
+    };
+    await until('the bank answers', isUp, START_TIMEOUT_MS);
   }
 
   async function isHealthy(): Promise<boolean> {
@@ -106,8 +110,11 @@ export async function startMockBank(directory: string, clock: string): Promise<M
     pickup,
     open: async (account) => void (await http.post('/_mock/accounts', account)),
     advance: async (days) => void (await http.post(`/_mock/advance?days=${days}`)),
-    // Longer than our clients take.
-    payments: async () => (await (await fetch(`${url}/_mock/payments`)).json()) as BookedPayment[],
+    async payments() {
+      // Over the 1 MiB that our clients read.
+      const answer = await fetch(`${url}/_mock/payments`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+      return (await answer.json()) as BookedPayment[];
+    },
     async decided() {
       const { accepted, rejected, returned } = (await state()).payments;
       return accepted + rejected + returned;

@@ -8,6 +8,8 @@ import { promisify } from 'node:util';
 const root = join(__dirname, '..', '..');
 const folder = join(root, 'libs', 'merchant-client');
 
+const RUN_TIMEOUT_MS = 300_000;
+
 export interface Run {
   code: number;
   output: string;
@@ -16,7 +18,7 @@ export interface Run {
 /** Runs to the end, whatever the exit code. */
 export async function run(file: string, args: string[], cwd: string): Promise<Run> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(file, args, { cwd });
+    const { stdout, stderr } = await promisify(execFile)(file, args, { cwd, timeout: RUN_TIMEOUT_MS });
     return { code: 0, output: stdout + stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };

@@ -14,7 +14,7 @@ export const LOGO_RULE = `a PNG of at most ${LOGO_BYTES_MAX} bytes and ${WIDTH_M
 
 /**
  * True for an image that {@link LOGO_RULE} describes, by its content: every byte belongs to a known chunk with a right
- * checksum, so the file can be nothing else as well.
+ * checksum. What the chunks say is not decoded; browsers get it as an image and nothing else.
  */
 export function isLogo(png: Buffer): boolean {
   if (png.length > LOGO_BYTES_MAX || !png.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return false;

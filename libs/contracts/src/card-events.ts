@@ -19,11 +19,11 @@ import type { OperationStatus } from './fields';
 import { declareMessage, narrowed } from './message';
 import { ModeField } from './test-mark';
 
-export const INITIATORS = ['cardholder', 'merchant'] as const;
+const INITIATORS = ['cardholder', 'merchant'] as const;
 /** Who began a payment. */
 export type Initiator = (typeof INITIATORS)[number];
 
-export const AUTHENTICATION_PATHS = ['frictionless', 'challenge', 'attempt', 'unavailable'] as const;
+const AUTHENTICATION_PATHS = ['frictionless', 'challenge', 'attempt', 'unavailable'] as const;
 export type AuthenticationPath = (typeof AUTHENTICATION_PATHS)[number];
 
 const AuthenticationRecord = Type.Object(
