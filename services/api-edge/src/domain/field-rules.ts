@@ -256,8 +256,9 @@ const RESERVED_PREFIX = 'expiry-';
 
 const MAX_UNIQUE_ID_LENGTH = 45;
 
-const idOf = (minLength: number): Told => ({
-  allowed: `an id of your own, ${minLength} to ${MAX_UNIQUE_ID_LENGTH} printable ASCII characters without spaces`,
+/** @param which says which id */
+const idOf = (minLength: number, which: string): Told => ({
+  allowed: `${which}, ${minLength} to ${MAX_UNIQUE_ID_LENGTH} printable ASCII characters without spaces`,
   example: 'order-00000001',
 });
 
@@ -267,7 +268,7 @@ export function newUniqueId(minLength: number): FieldRule {
     isRight: (value) => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX),
     schema: { pattern: `^(?!${RESERVED_PREFIX})[!-~]+$` },
     why: (given) => (given.startsWith(RESERVED_PREFIX) ? 'reserved-id' : 'characters'),
-    ...idOf(minLength),
+    ...idOf(minLength, 'an id of your own'),
   });
 }
 
@@ -277,7 +278,7 @@ export function knownUniqueId(minLength: number): FieldRule {
     isRight: (value) => UNIQUE_ID.test(value),
     schema: { pattern: UNIQUE_ID.source },
     why: 'characters',
-    ...idOf(minLength),
+    ...idOf(minLength, 'the id that you gave it, or a reference in its place'),
   });
 }
 
