@@ -1,4 +1,4 @@
-export { html, Html } from './html';
+export { html, Html, prose } from './html';
 export type { Language } from './languages';
 export { languageFor, LANGUAGES } from './languages';
 export type { Locale } from './locale';

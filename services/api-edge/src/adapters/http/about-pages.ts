@@ -1,5 +1,5 @@
 import { ERROR_REASONS } from '@gateway/contracts';
-import { html } from '@gateway/pages';
+import { html, prose } from '@gateway/pages';
 import type { Express, RequestHandler, Response } from 'express';
 import type { Endpoint } from '../../application/endpoint';
 import { ERRORS_PATH } from '../../application/responses';
@@ -35,7 +35,7 @@ function errorsPage(): string {
   const entries = Object.entries(ERROR_REASONS).map(
     ([reason, meaning]) =>
       html`<dt id="${reason}"><code>${reason}</code></dt>
-        <dd>${meaning}</dd>`,
+        <dd>${prose(meaning)}</dd>`,
   );
   return html`<!doctype html>
     <html lang="en">

@@ -1,6 +1,6 @@
 import { ADVICE, adviceOfCode, cardStatusOfCode, responseCodes, scenarios } from '@gateway/contracts';
 import type { Html } from '@gateway/pages';
-import { html } from '@gateway/pages';
+import { html, prose } from '@gateway/pages';
 import type { OutcomeShape, Properties } from '../../application/answer-shapes';
 import { CARD_CALLBACK, PAYOUT_CALLBACK } from '../../application/answer-shapes';
 import type { Endpoint, Operation } from '../../application/endpoint';
@@ -76,7 +76,7 @@ function operationList(endpoints: readonly Endpoint[]): Html {
           ${endpoint.operations.map(
             (operation) =>
               html`<dt><a href="${pathOf(operation)}">${nameOf(endpoint, operation)}</a></dt>
-                <dd>${operation.summary}</dd>`,
+                <dd>${prose(operation.summary)}</dd>`,
           )}
         </dl>`,
   );
@@ -86,7 +86,7 @@ function operationList(endpoints: readonly Endpoint[]): Html {
 function operationPage(endpoint: Endpoint, operation: Operation, baseUrl: string): Html {
   const examples = examplesOf(operation);
   const sections = examples.map((example) => exampleSection(example, `${baseUrl}${endpoint.path}`));
-  return html`<p>${operation.summary}</p>
+  return html`<p>${prose(operation.summary)}</p>
     <p><code>POST ${endpoint.path}</code> with <code>${endpoint.contentTypes.join(', ')}</code></p>
     ${tryIt(endpoint, examples)}
     <h2>Fields</h2>
@@ -102,12 +102,12 @@ function operationPage(endpoint: Endpoint, operation: Operation, baseUrl: string
 function shapeOf({ title, description, properties = {} }: OutcomeShape): Html {
   const fields = Object.entries(properties as Properties);
   return html`<details>
-    <summary>${title}: ${description}</summary>
+    <summary>${title}: ${prose(description)}</summary>
     <dl>
       ${fields.map(
         ([name, schema]) =>
           html`<dt><code>${name}</code></dt>
-            <dd>${typeof schema['description'] === 'string' && schema['description']}</dd>`,
+            <dd>${typeof schema['description'] === 'string' && prose(schema['description'])}</dd>`,
       )}
     </dl>
   </details>`;
@@ -115,8 +115,10 @@ function shapeOf({ title, description, properties = {} }: OutcomeShape): Html {
 
 function callbacks(): Html {
   return html`<p>
-      Forms that the gateway posts to your <code>callback_url</code>. Verify <code>checkSum</code> or the signature in
-      the headers, and answer with 200 and the body <code>OK</code>.
+      Forms that the gateway posts to your <code>callback_url</code>. Verify <code>checkSum</code>, or the signature in
+      <code>webhook-signature</code> beside <code>webhook-id</code> and <code>webhook-timestamp</code>, and answer with
+      200 and the body <code>OK</code>. The examples show the fields of a form; they are signed with secrets that nobody
+      has.
     </p>
     ${[CARD_CALLBACK, PAYOUT_CALLBACK].map(shapeOf)}
     <h2>Examples</h2>
@@ -145,7 +147,7 @@ function fieldList(operation: Operation): Html {
       ${rows.map(
         ({ name, need, ...rule }) =>
           html`<dt><code>${name}</code> <span class="muted">${needText(need)}</span></dt>
-            <dd>${FIELD_MEANINGS[name]} ${hintOf(rule)}.</dd>`,
+            <dd>${prose(`${FIELD_MEANINGS[name]} ${hintOf(rule)}.`)}</dd>`,
       )}
     </dl>`;
 }
