@@ -353,9 +353,9 @@ export const MUTATIONS: readonly Mutation[] = [
     guard: 'retry of a callback that was not acknowledged',
     edits: [
       edit(
-        'callback-dispatcher/dist/domain/callback.js',
-        'if (answer.httpStatus !== HTTP_OK)',
-        'if (answer.httpStatus === undefined) return true; if (answer.httpStatus !== HTTP_OK)',
+        'callback-dispatcher/dist/domain/acknowledgement.js',
+        'if (httpStatus === undefined)',
+        'if (httpStatus === undefined) return undefined; if (httpStatus === undefined)',
       ),
     ],
     services: PAYOUTS,

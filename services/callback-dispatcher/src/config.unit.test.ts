@@ -13,8 +13,10 @@ const ENV = {
   IDENTITY_TOKEN: 'i'.repeat(32),
   ACCOUNT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   SIGNING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-  CARD_QUERY_URL: 'http://cards',
-  PAYOUT_QUERY_URL: 'http://payouts',
+  CARD_QUERY_URL: 'https://cards',
+  PAYOUT_QUERY_URL: 'https://payouts',
+  INTERNAL_TLS_CERT_FILE: '/certificate',
+  INTERNAL_TLS_KEY_FILE: '/key',
 };
 const load = (CALLBACK_ALLOW_CIDRS: string) => loadConfig(settings, { ...ENV, CALLBACK_ALLOW_CIDRS }, productionRules);
 

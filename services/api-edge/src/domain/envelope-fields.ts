@@ -30,7 +30,7 @@ export const ENVELOPE_HINTS = {
   merchant_account: { allowed: 'the name of your merchant account, 6 to 32 characters', example: 'demo_merchant' },
   merchant_password: {
     allowed: 'the API password of your merchant account, 6 to 32 characters',
-    example: 'demo_password',
+    example: 'the-text-you-were-given',
   },
 } as const satisfies Partial<Record<FieldName, Pick<FieldRule, 'allowed' | 'example'>>>;
 
