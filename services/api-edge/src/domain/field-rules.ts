@@ -195,7 +195,7 @@ export const cardNumber = text(13, 19, {
     /^[0-9]*$/.test(given) ? (given.length < 13 || given.length > 19 ? 'length' : 'check-digits') : 'format',
   whateverLength: true,
   allowed: '13 to 19 digits without spaces, the last of which is the check digit',
-  example: '4111111111111111',
+  example: '4242424242424242',
 });
 export const cardExpMonth = matching(2, 2, /^(?:0[1-9]|1[0-2])$/, {
   allowed: 'two digits from 01 to 12',
