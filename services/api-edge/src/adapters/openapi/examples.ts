@@ -8,7 +8,7 @@ import {
   payoutQueryResponse,
   payoutResponse,
 } from '../../application/payout-responses';
-import type { Family, Session } from '../../application/responses';
+import type { Session } from '../../application/responses';
 import { clockResponse } from '../../application/handle-clock-request';
 import { ledgerResponse } from '../../application/handle-ledger-request';
 import {
@@ -187,20 +187,27 @@ const unknown = (type: CardType): Case => ({
 const RULES = {
   card: [cardTable('SALE'), cardTable('VOID'), CALLBACK_LIST_TABLE, CALLBACK_EVENTS_TABLE, CLOCK_TABLE],
   payout: [PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable(isoBankAddresses)],
+  /** The id of a known operation has a rule of its own. */
+  check: [cardTable('CHECK')],
 };
 
-function ruleOf(field: FieldName, family: Family = 'card'): FieldRule {
-  const rule = RULES[family].flatMap(({ rows }): readonly FieldRow[] => rows).find(({ name }) => name === field);
+function ruleOf(field: FieldName, of: keyof typeof RULES = 'card'): FieldRule {
+  const rule = RULES[of].flatMap(({ rows }): readonly FieldRow[] => rows).find(({ name }) => name === field);
   if (rule === undefined) throw new Error(`no rule of ${field}`);
   return rule;
 }
 
-const refusedFor = (field: FieldName, session: Session = card, shape = 'CardRefused'): Case => ({
+const refusedFor = (
+  field: FieldName,
+  session: Session = card,
+  shape = 'CardRefused',
+  of: keyof typeof RULES = session.family,
+): Case => ({
   outcome: 'refused',
   shape,
   fields: { [field]: '' },
   answer: fieldFailure(session, ACCEPTED_AT_MS, [
-    problem(RESPONSE_CODES.FIELD_MISSING, field, 'missing', hintOf(ruleOf(field, session.family))),
+    problem(RESPONSE_CODES.FIELD_MISSING, field, 'missing', hintOf(ruleOf(field, of))),
   ]).body,
 });
 
@@ -256,7 +263,7 @@ const check = (
     fields: { transaction_unique_id: 'never-sent-1' },
     answer: checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []).body,
   },
-  refusedFor('transaction_unique_id', session, refusedShape),
+  refusedFor('transaction_unique_id', session, refusedShape, session.family === 'card' ? 'check' : 'payout'),
 ];
 
 const PAID = {
