@@ -186,10 +186,9 @@ async function applyToBatch(batch: Batch, booked: Booked, progress: Progress, co
   } else {
     if (bankReference !== undefined && booking.side === 'debit')
       await context.batches.updateOne({ _id: batch._id }, { $set: { bookedAs: bankReference } });
-    const inSum = { ...progress, batches: new Map([[batch._id, batch]]) };
     await applyToMembers(
       paid.map((member) => [member, [shareOf(booked, member)]] as const),
-      inSum,
+      progress,
       context,
     );
   }

@@ -1,4 +1,4 @@
-import { ACCOUNT_REPORT_SHAPES, readAccountReport } from './camt-file';
+import { accountReportShape, readAccountReport } from './camt-file';
 import { node } from './content';
 import { PACS_004_SHAPE, readPacs004 } from './pacs004-file';
 import { PAIN_002_SHAPE, readPain002 } from './pain002-file';
@@ -24,8 +24,8 @@ const CAMT_VERSIONS = { first: 2, written: [2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14]
 
 const CHECKED: readonly Versions[] = [
   { message: 'pain.002', first: 3, written: [3, 10, 12, 14, 15], shapeOf: () => PAIN_002_SHAPE },
-  { message: 'camt.053', ...CAMT_VERSIONS, shapeOf: ACCOUNT_REPORT_SHAPES },
-  { message: 'camt.054', ...CAMT_VERSIONS, shapeOf: ACCOUNT_REPORT_SHAPES },
+  { message: 'camt.053', ...CAMT_VERSIONS, shapeOf: accountReportShape },
+  { message: 'camt.054', ...CAMT_VERSIONS, shapeOf: accountReportShape },
 ];
 
 /** Banks pass it on to their customers though it is a message between banks. Its schema is in no registry. */

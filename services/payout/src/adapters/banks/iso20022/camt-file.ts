@@ -17,7 +17,7 @@ const BALANCE = { Tp: { CdOrPrtry: { Cd: 'text' } }, Amt: AMOUNT, CdtDbtInd: 'te
 const LAST_PLAIN_STATUS = 6;
 
 /** The parts of a camt.053 or camt.054 of a version that we use. */
-export function ACCOUNT_REPORT_SHAPES(version: number): Shape {
+export function accountReportShape(version: number): Shape {
   const Ntry: Shape = {
     Amt: AMOUNT,
     ...{ CdtDbtInd: 'text', RvslInd: 'text', AcctSvcrRef: 'text' },
@@ -36,7 +36,7 @@ export function ACCOUNT_REPORT_SHAPES(version: number): Shape {
   };
 }
 
-/** What was read by one of {@link ACCOUNT_REPORT_SHAPES} from a valid document. */
+/** What was read by {@link accountReportShape} from a valid document. */
 export function readAccountReport(content: Content): AccountReport {
   const document = node(content, 'Document');
   const report = { ...node(document, 'BkToCstmrStmt'), ...node(document, 'BkToCstmrDbtCdtNtfctn') };
