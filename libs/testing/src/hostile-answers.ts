@@ -51,7 +51,7 @@ const ODD_VALUES = [
 ];
 
 /** The answer with each of them in each place of a text, and in the place of all. */
-export function oddAnswers(json: unknown): string[] {
+function oddAnswers(json: unknown): string[] {
   const bodies = [(text: string) => JSON.stringify(text), ...jsonPlaces(json).map(([, of]) => of)];
   const mark = 'the place';
   return bodies.flatMap((of) => ODD_VALUES.map((odd) => of(mark).replace(JSON.stringify(mark), odd)));

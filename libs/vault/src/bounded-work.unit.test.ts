@@ -1,24 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ToldCounterpart } from '@gateway/testing';
-import { createCertificate, faultsOfReading, startCounterpart } from '@gateway/testing';
+import { createCertificate, openCalled } from '@gateway/testing';
 import { EXAMPLE_ANSWERS, exampleCalls } from './example-answers.fixture';
 
-let counterpart: ToldCounterpart;
-let example: Awaited<ReturnType<typeof exampleCalls>>;
-let directory: string;
-beforeAll(async () => {
-  const certificate = await createCertificate();
-  counterpart = await startCounterpart(certificate);
-  directory = mkdtempSync(join(tmpdir(), 'gateway-kms-'));
+const certificate = createCertificate();
+const directory = mkdtempSync(join(tmpdir(), 'gateway-kms-'));
+const counterpart = openCalled(async (url) => {
   const caFile = join(directory, 'ca.pem');
-  writeFileSync(caFile, certificate.cert);
+  writeFileSync(caFile, (await certificate).cert);
   Object.assign(process.env, { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
-  example = await exampleCalls(counterpart.url, caFile);
-});
+  return exampleCalls(url, caFile);
+}, certificate);
 afterAll(async () => {
-  example.close();
   await counterpart.close();
   rmSync(directory, { recursive: true });
 });
@@ -29,6 +23,6 @@ const NAMES = Object.keys(EXAMPLE_ANSWERS) as Name[];
 test.each(NAMES)(
   'the answer of %s costs in proportion to its length, and none makes its reader throw',
   async (name) => {
-    expect(await faultsOfReading(counterpart, EXAMPLE_ANSWERS[name], example.calls[name])).toEqual([]);
+    expect(await counterpart.faultsOfReading(EXAMPLE_ANSWERS[name], name)).toEqual([]);
   },
 );

@@ -1,18 +1,9 @@
-import type { ToldCounterpart } from '@gateway/testing';
-import { createCertificate, faultsOfReading, startCounterpart } from '@gateway/testing';
+import { createCertificate, openCalled } from '@gateway/testing';
 import { EXAMPLE_ANSWERS, exampleCalls } from './example-answers.fixture';
 
-let counterpart: ToldCounterpart;
-let example: ReturnType<typeof exampleCalls>;
-beforeAll(async () => {
-  const certificate = await createCertificate();
-  counterpart = await startCounterpart(certificate);
-  example = exampleCalls(counterpart.url, certificate.cert);
-});
-afterAll(async () => {
-  example.close();
-  await counterpart.close();
-});
+const certificate = createCertificate();
+const counterpart = openCalled(async (url) => exampleCalls(url, (await certificate).cert), certificate);
+afterAll(() => counterpart.close());
 
 type Name = keyof typeof EXAMPLE_ANSWERS;
 const NAMES = Object.keys(EXAMPLE_ANSWERS) as Name[];
@@ -20,6 +11,6 @@ const NAMES = Object.keys(EXAMPLE_ANSWERS) as Name[];
 test.each(NAMES)(
   'the answer of %s costs in proportion to its length, and none makes its reader throw',
   async (name) => {
-    expect(await faultsOfReading(counterpart, EXAMPLE_ANSWERS[name], example.calls[name])).toEqual([]);
+    expect(await counterpart.faultsOfReading(EXAMPLE_ANSWERS[name], name)).toEqual([]);
   },
 );

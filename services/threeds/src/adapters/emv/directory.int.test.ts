@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Secret, TEST_CARDS } from '@gateway/contracts';
 import { createMetrics } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import type { DirectoryClient } from './directory';
 import { createDirectory } from './directory';
+import { EXAMPLE_PAYMENT } from './example-answers.fixture';
 
 /** More failures than open the breaker within its ten seconds. */
 const MANY = 150;
@@ -49,14 +49,7 @@ const THREEDS_SERVER_TRANS_ID = '8a880dc0-d2d2-4067-bcb1-b08d1690b26e';
 const ask = () =>
   client.prepare({
     threeDSServerTransId: THREEDS_SERVER_TRANS_ID,
-    card: new Secret({ pan: TEST_CARDS.notEnrolled.visa, expMonth: '01', expYear: '2031', holder: 'C' }),
-    customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
-    merchantAccount: 'shop_one',
-    merchantName: 'Shop One',
-    midReference: 'm',
-    amountE4: 0,
-    currency: 'XTS',
-    acceptedAt: 0,
+    ...EXAMPLE_PAYMENT,
     isTooLate: () => isTooLate,
   })();
 

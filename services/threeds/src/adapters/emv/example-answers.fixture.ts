@@ -21,6 +21,18 @@ export const EXAMPLE_ANSWERS = {
   Erro: { messageType: 'Erro', messageVersion: MESSAGE_VERSION, errorCode: '203', errorDetail: 'purchaseAmount' },
 } as const;
 
+/** A cardholder who is asked about; the transaction's id and deadline are the caller's. */
+export const EXAMPLE_PAYMENT = {
+  card: new Secret({ pan: TEST_CARDS.notEnrolled.visa, expMonth: '01', expYear: '2031', holder: 'C' }),
+  customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
+  merchantAccount: 'shop_one',
+  merchantName: 'Shop One',
+  midReference: 'm',
+  amountE4: 0,
+  currency: 'XTS',
+  acceptedAt: 0,
+};
+
 export function exampleCalls(url: string) {
   const client = createDirectory({
     url,
@@ -31,18 +43,6 @@ export function exampleCalls(url: string) {
     metrics: createMetrics('test', { processFigures: false }),
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
-  const ask = () =>
-    client.prepare({
-      threeDSServerTransId: ID,
-      card: new Secret({ pan: TEST_CARDS.notEnrolled.visa, expMonth: '01', expYear: '2031', holder: 'C' }),
-      customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
-      merchantAccount: 'shop_one',
-      merchantName: 'Shop One',
-      midReference: 'm',
-      amountE4: 0,
-      currency: 'XTS',
-      acceptedAt: 0,
-      isTooLate: () => false,
-    })();
+  const ask = () => client.prepare({ ...EXAMPLE_PAYMENT, threeDSServerTransId: ID, isTooLate: () => false })();
   return { calls: { ARes: ask, Erro: ask }, close: () => client.close() };
 }

@@ -1,21 +1,12 @@
-import type { ToldCounterpart } from '@gateway/testing';
-import { startCounterpart } from '@gateway/testing';
+import { openCalled } from '@gateway/testing';
 import { exampleCalls } from './example-answers.fixture';
 
-let counterpart: ToldCounterpart;
-let example: ReturnType<typeof exampleCalls>;
-beforeAll(async () => {
-  counterpart = await startCounterpart();
-  example = exampleCalls(counterpart.url);
-});
-afterAll(async () => {
-  example.close();
-  await counterpart.close();
-});
+const counterpart = openCalled(exampleCalls);
+afterAll(() => counterpart.close());
 
-const operated = (json: string) => counterpart.answering(json, example.calls.operation);
-const inquired = (json: string) => counterpart.answering(json, example.calls.inquiry);
-const cancelled = (json: string) => counterpart.answering(json, example.calls.cancellation);
+const operated = (json: string) => counterpart.answering(json, 'operation');
+const inquired = (json: string) => counterpart.answering(json, 'inquiry');
+const cancelled = (json: string) => counterpart.answering(json, 'cancellation');
 
 test.each(['3101', '"3101"'])('a decline has the code %s of the bank', async (code) => {
   expect(await operated(`{"result":"declined","code":${code}}`)).toMatchObject({ code: 3101 });

@@ -1,20 +1,11 @@
-import type { ToldCounterpart } from '@gateway/testing';
-import { startCounterpart } from '@gateway/testing';
+import { openCalled } from '@gateway/testing';
 import { exampleCalls } from './example-answers.fixture';
 
-let counterpart: ToldCounterpart;
-let example: ReturnType<typeof exampleCalls>;
-beforeAll(async () => {
-  counterpart = await startCounterpart();
-  example = exampleCalls(counterpart.url);
-});
-afterAll(async () => {
-  example.close();
-  await counterpart.close();
-});
+const counterpart = openCalled(exampleCalls);
+afterAll(() => counterpart.close());
 
-const submitted = (json: string) => counterpart.answering(json, example.calls.submission);
-const inquired = (json: string) => counterpart.answering(json, example.calls.inquiry);
+const submitted = (json: string) => counterpart.answering(json, 'submission');
+const inquired = (json: string) => counterpart.answering(json, 'inquiry');
 
 describe.each([
   ['declined', 3101, 3100],
