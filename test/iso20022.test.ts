@@ -1,14 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SANDBOX_PAYOUTS } from '@gateway/accounts';
-import { parseAmountE4, Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { OUR_IBAN, pain002, testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import { runCli } from '../services/payout/src/cli';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import type { PayoutClient } from './support/payouts';
-import { payoutClient } from './support/payouts';
+import { openPayingAccount, payoutClient } from './support/payouts';
 import type { Body, CheckRecord, System } from './support/system';
 import { recordsOf, startSystem } from './support/system';
 
@@ -52,20 +50,12 @@ beforeAll(async () => {
   system = await startSystem('files', { withPayouts: true, settings: { PAYOUT_BANK: 'iso20022', ...files } });
   await system.startDispatcher(merchant.ca);
   const { administration } = system.accounts;
-  await administration.create({
-    merchantAccount: SHOP.merchant_account,
-    password: new Secret(SHOP.merchant_password),
-    payoutSecret: new Secret('file_payout_secret'),
-    settings: {
-      ...SANDBOX_PAYOUTS,
-      payoutRules: [
-        ...SANDBOX_PAYOUTS.payoutRules,
-        { kind: 'daily-amount', currency: 'EUR', maxE4: parseAmountE4('10000') ?? 0 },
-      ],
-      payoutDebtor: OUR_IBAN,
-    },
+  await openPayingAccount(administration, {
+    name: SHOP.merchant_account,
+    password: SHOP.merchant_password,
+    debtor: OUR_IBAN,
+    dailyEuros: '10000',
   });
-  await administration.changeState(SHOP.merchant_account, 'activate');
   shop = payoutClient(system, SHOP);
 });
 afterAll(async () => {

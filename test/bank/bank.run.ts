@@ -1,15 +1,13 @@
 import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SANDBOX_PAYOUTS } from '@gateway/accounts';
-import { parseAmountE4, Secret } from '@gateway/contracts';
 import type { Repeating } from '@gateway/service-kit';
 import { repeat } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import { runCli } from '../../services/payout/src/cli';
 import type { GatewayProcesses } from '../support/gateway-processes';
 import { startGateway } from '../support/gateway-processes';
-import { payout, PAYOUT_PATH, QUERY_PATH, STATUS_PATH } from '../support/payouts';
+import { openPayingAccount, payout, PAYOUT_PATH, QUERY_PATH, STATUS_PATH } from '../support/payouts';
 import type { Body, CheckRecord } from '../support/system';
 import { CREDENTIALS, recordsOf } from '../support/system';
 import type { BookedPayment, MockBank } from './mock-bank';
@@ -72,15 +70,12 @@ async function openAccounts(): Promise<void> {
     const balance = behaviour === 'insufficient-funds' ? 50_000 : 1_000_000_000;
     const parameters = behaviour === 'return-later' ? { parameters: { days: 1 } } : {};
     await bank.open({ ...account, currency: 'EUR', balance, behaviour, ...parameters });
-    const limit = { kind: 'daily-amount', currency: 'EUR', maxE4: parseAmountE4('1000000') ?? 0 } as const;
-    const { administration } = gateway.accounts;
-    await administration.create({
-      merchantAccount: accountOf(behaviour),
-      password: new Secret(PASSWORD),
-      payoutSecret: new Secret('bank_payout_secret'),
-      settings: { ...SANDBOX_PAYOUTS, payoutRules: [limit], payoutDebtor: debtorOf(behaviour) },
+    await openPayingAccount(gateway.accounts.administration, {
+      name: accountOf(behaviour),
+      password: PASSWORD,
+      debtor: debtorOf(behaviour),
+      dailyEuros: '1000000',
     });
-    await administration.changeState(accountOf(behaviour), 'activate');
   }
 }
 

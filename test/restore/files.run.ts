@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SANDBOX_PAYOUTS } from '@gateway/accounts';
-import { parseAmountE4, Secret, services } from '@gateway/contracts';
+import { services } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { OUR_IBAN, pain002, testSettings } from '../../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import { runCli } from '../../services/payout/src/cli';
-import { payout, PAYOUT_PATH, STATUS_PATH } from '../support/payouts';
+import { openPayingAccount, payout, PAYOUT_PATH, STATUS_PATH } from '../support/payouts';
 import type { Body } from '../support/system';
 import { checkOf, recordsOf } from '../support/system';
 import { copyDatabases, restoreDatabases } from './database-copy';
@@ -22,20 +21,12 @@ let gateway: Gateway;
 beforeAll(async () => {
   gateway = await openGateway('restore-files', { PAYOUT_BANK: 'iso20022', ...files });
   const { administration } = gateway.system.accounts;
-  await administration.create({
-    merchantAccount: SHOP.merchant_account,
-    password: new Secret(SHOP.merchant_password),
-    payoutSecret: new Secret('file_payout_secret'),
-    settings: {
-      ...SANDBOX_PAYOUTS,
-      payoutRules: [
-        ...SANDBOX_PAYOUTS.payoutRules,
-        { kind: 'daily-amount', currency: 'EUR', maxE4: parseAmountE4('10000') ?? 0 },
-      ],
-      payoutDebtor: OUR_IBAN,
-    },
+  await openPayingAccount(administration, {
+    name: SHOP.merchant_account,
+    password: SHOP.merchant_password,
+    debtor: OUR_IBAN,
+    dailyEuros: '10000',
   });
-  await administration.changeState(SHOP.merchant_account, 'activate');
   await gateway.start();
 }, TIMEOUT_MS);
 

@@ -1,3 +1,6 @@
+import type { AccountAdministration } from '@gateway/accounts';
+import { SANDBOX_PAYOUTS } from '@gateway/accounts';
+import { parseAmountE4, Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Body, CheckRecord, System } from './system';
 import { CREDENTIALS, recordsOf, uniqueId } from './system';
@@ -24,6 +27,25 @@ export function payout(more: Body = {}): Body {
     receiver_country: 'DEU',
     ...more,
   };
+}
+
+/** A live account that pays EUR from one of our accounts. */
+export async function openPayingAccount(
+  administration: Pick<AccountAdministration, 'create' | 'changeState'>,
+  account: { name: string; password: string; debtor: string; dailyEuros: string },
+): Promise<void> {
+  const daily = { kind: 'daily-amount', currency: 'EUR', maxE4: parseAmountE4(account.dailyEuros) ?? 0 } as const;
+  await administration.create({
+    merchantAccount: account.name,
+    password: new Secret(account.password),
+    payoutSecret: new Secret('file_payout_secret'),
+    settings: {
+      ...SANDBOX_PAYOUTS,
+      payoutRules: [...SANDBOX_PAYOUTS.payoutRules, daily],
+      payoutDebtor: account.debtor,
+    },
+  });
+  await administration.changeState(account.name, 'activate');
 }
 
 /** Answers of the payout family to one merchant. */
